@@ -1,4 +1,4 @@
-//! Conditions as data: what generated code states, and what a registry and its users read.
+//! Conditions as data: generated code states them, a registry and its users read them.
 
 use std::any::TypeId;
 use std::borrow::Cow;
@@ -91,7 +91,7 @@ pub struct Condition {
     message: Option<&'static str>,
     policy: Option<Policy>,
     parameters: &'static [&'static str],
-    /// Where it is written, if not in the file of its contract.
+    /// The file of the condition, if it is not the file of its contract.
     file: Option<&'static str>,
     line: u32,
     column: u32,
@@ -100,15 +100,15 @@ pub struct Condition {
     shown: bool,
     hidden: bool,
     demand: Option<&'static str>,
-    /// What its operator and others call it.
+    /// The id that the author gave the condition.
     id: Option<&'static str>,
     question: Option<&'static str>,
-    /// A person may let through what breaks it.
+    /// Whether a person may approve a call that breaks it.
     asks: bool,
     renamed: Names,
-    /// The tools that it asks the history of a run about, if it asks.
+    /// The tools that it asks the history of a run about; `None` if it does not ask.
     asked_tools: Option<&'static [AskedTool]>,
-    /// Of a postcondition, what it sees of the result.
+    /// The kind of the result that a postcondition sees.
     result: TypeKind,
 }
 
@@ -118,16 +118,16 @@ pub struct Condition {
 pub struct AskedTool {
     /// `None` for a tool that is named by a text.
     pub function: Option<fn() -> TypeId>,
-    /// As the author typed it.
+    /// The tool as the author typed it.
     pub name: &'static str,
     /// The arguments by which the question is narrowed.
     pub arguments: &'static [&'static str],
 }
 
-/// What the author calls some arguments, and what the model calls them.
+/// Pairs of the author's and the model's name of an argument, for those that differ.
 pub(crate) type Names = &'static [(&'static str, &'static str)];
 
-/// The answer of a predicate over one parameter, for that parameter's value as JSON text; `None` if its type refuses it.
+/// A predicate over one parameter as a function of JSON text. Returns `None` if the type of the parameter refuses the text.
 pub(crate) type Probe = fn(&str) -> Option<bool>;
 
 impl Condition {
@@ -172,7 +172,7 @@ impl Condition {
         self
     }
 
-    /// Sets the tools that the condition asks the history of a run about; perhaps none that is known.
+    /// Sets the tools that the condition asks the history of a run about. The list may be empty if they are not known.
     #[doc(hidden)]
     #[must_use]
     pub const fn over_history(mut self, tools: &'static [AskedTool]) -> Self {
@@ -180,7 +180,7 @@ impl Condition {
         self
     }
 
-    /// Sets what is known of the result that the predicate sees.
+    /// Sets the kind of the result that the predicate sees.
     #[doc(hidden)]
     #[must_use]
     pub const fn returning(mut self, kind: TypeKind) -> Self {
@@ -188,7 +188,7 @@ impl Condition {
         self
     }
 
-    /// Sets what the predicate computes, as far as that is portable.
+    /// Sets the portable part of the predicate.
     #[doc(hidden)]
     #[must_use]
     pub const fn reading(mut self, expression: &'static Expression) -> Self {
@@ -204,7 +204,7 @@ impl Condition {
         self
     }
 
-    /// Made without a macro, in this file: the predicate is a name in words, which says what is demanded.
+    /// Creates a condition of a dynamic tool in this file. Its predicate is a name in words, which says what is demanded.
     pub(crate) fn named(mut self, name: Cow<'static, str>, file: &'static str) -> Self {
         self.predicate = name;
         self.file = Some(file);
@@ -227,7 +227,7 @@ impl Condition {
         self
     }
 
-    /// Keeps the condition out of everything that models are shown.
+    /// Keeps the condition out of schemas and descriptions.
     #[doc(hidden)]
     #[must_use]
     pub const fn hidden(mut self) -> Self {
@@ -243,7 +243,7 @@ impl Condition {
         self
     }
 
-    /// Asks a person where it does not hold.
+    /// Makes the condition ask a person instead of refusing the call.
     #[doc(hidden)]
     #[must_use]
     pub const fn asking(mut self, question: &'static str) -> Self {
@@ -282,7 +282,7 @@ impl Condition {
         self.result
     }
 
-    /// Returns whether its author demands with `shown` that all of it is published.
+    /// Returns whether its author demands, with `shown`, that all of it is published.
     #[must_use]
     pub const fn is_shown(&self) -> bool {
         self.shown
@@ -379,6 +379,6 @@ pub struct ContractOf<'c> {
     pub file: &'static str,
     pub policy: Option<Policy>,
     pub conditions: &'c [Condition],
-    /// The parameters whose values are shown nowhere.
+    /// The parameters whose values are never shown.
     pub secrets: &'static [&'static str],
 }

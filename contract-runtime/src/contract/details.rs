@@ -30,7 +30,7 @@ impl<'c> Details<'c> {
         }
     }
 
-    /// Something of the author panicked before the message was put together.
+    /// Notes that the author's code panicked before the message was complete.
     #[cold]
     pub(crate) fn leave_out_message(&mut self) {
         self.message.get_or_insert_default();
@@ -82,14 +82,14 @@ impl<'c> Details<'c> {
         self.values.insert(name, MASK);
     }
 
-    /// Puts a question together.
+    /// Writes the question of a condition that asks.
     pub fn question(&mut self, write: impl FnOnce(&mut QuestionText)) {
         let mut text = QuestionText::default();
         write(&mut text);
         self.question = Some(text);
     }
 
-    /// Sets what the violation says, which is cut where it is too long.
+    /// Sets the message, which is cut if it is too long.
     pub fn message(&mut self, message: std::fmt::Arguments<'_>) {
         self.message = Some(bounded(&message));
     }
@@ -136,7 +136,7 @@ impl Sentence {
         }
     }
 
-    /// Said of a condition, and not by it: no value is in it.
+    /// Creates a sentence without values, which this library writes about a condition.
     pub(crate) fn without_values(sentence: String) -> Self {
         Self {
             message: Some(sentence),
@@ -144,7 +144,7 @@ impl Sentence {
         }
     }
 
-    /// What the condition said of itself, which may hold any value.
+    /// Creates a sentence that the condition itself returned. It may contain any value.
     pub(crate) fn computed(sentence: String) -> Self {
         Self {
             message: Some(sentence),

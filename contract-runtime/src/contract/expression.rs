@@ -9,8 +9,8 @@
 //! )
 //! ```
 //!
-//! It says what the native predicate computes and never more: what has no place here is `Opaque`. Types are unknown to it;
-//! what a `Length` counts is decided by the [`TypeKind`] of the parameter.
+//! The tree never says more than the native predicate computes: everything else is `Opaque`. It has no types; the [`TypeKind`] of
+//! the parameter decides what a `Length` counts.
 
 use serde_json::Value;
 
@@ -27,7 +27,7 @@ pub enum Expression {
     Float(f64),
     /// A string or a character.
     Text(&'static str),
-    /// A named constant: its value is found while a program runs; none, if its type has a meaning of its own.
+    /// A named constant. Its value is read while the program runs; there is none if its type has operators of its own.
     Named {
         /// As typed.
         text: &'static str,
@@ -44,17 +44,17 @@ pub enum Expression {
     And(&'static Self, &'static Self),
     /// `a || b`
     Or(&'static Self, &'static Self),
-    /// `a < b` and its kin; `(a..=b).contains(&x)` is two of them, `x.is_empty()` is `x.len() == 0`.
+    /// A comparison such as `a < b`. `(a..=b).contains(&x)` becomes two of them, `x.is_empty()` becomes `x.len() == 0`.
     Compare(Comparison, &'static Self, &'static Self),
-    /// `a + b` and its kin.
+    /// An arithmetic operation such as `a + b`.
     Arithmetic(Operation, &'static Self, &'static Self),
     /// `-a`
     Negative(&'static Self),
-    /// `x.abs()`: of the least integer it has no answer, or that integer.
+    /// `x.abs()`. Of the least integer it panics or is that integer, as Rust is configured.
     Absolute(&'static Self),
     /// `x.unsigned_abs()`
     UnsignedAbsolute(&'static Self),
-    /// `x as u32` as an operand, where that type holds every value of `x`: the operation is of the wider type.
+    /// `x as u32` as an operand, if that type holds every value of `x`: the operation has the wider type.
     Widened(&'static Self, &'static TypeKind),
     /// `x.len()`: bytes of a text, items of a list.
     Length(&'static Self),
@@ -115,7 +115,7 @@ pub enum Comparison {
 }
 
 impl Comparison {
-    /// The comparison that holds where this one does not, of values that are ordered.
+    /// Returns the comparison that holds exactly where this one does not, for ordered values.
     #[must_use]
     pub const fn negated(self) -> Self {
         match self {
@@ -128,7 +128,7 @@ impl Comparison {
         }
     }
 
-    /// The comparison that says the same with its sides exchanged.
+    /// Returns the equivalent comparison with its sides exchanged.
     #[must_use]
     pub const fn mirrored(self) -> Self {
         match self {

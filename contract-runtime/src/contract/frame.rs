@@ -1,4 +1,4 @@
-//! One execution of a contracted function: the conditions that were reached and their results.
+//! One execution of a contracted function: it judges the conditions and keeps counts and the policy.
 
 mod asking;
 mod kept;
@@ -32,12 +32,12 @@ use super::violation::{Blame, Detection, Location, Violation};
 /// `--cfg contract_strip` removes every check and leaves the types checked.
 const STRIPPED: bool = cfg!(contract_strip);
 
-/// Why a contracted function gave no result.
+/// Why a contracted function did not return a result.
 #[derive(Debug)]
 pub enum Stop {
     /// A condition that is enforced does not hold.
     Violation(Box<Violation>),
-    /// Everything before the body holds, and nothing more was asked for.
+    /// Everything before the body holds, and the call was a check.
     BeforeBody,
     /// A person must be asked first.
     Asked(Box<OpenQuestions>),
@@ -45,7 +45,7 @@ pub enum Stop {
     Unasked,
 }
 
-/// Conditions are too deep in conditions, and no panic can say so.
+/// The condition cannot be judged: conditions are nested too deeply, and a panic unwinds already.
 struct NotJudged;
 
 /// The state of one execution, held by the generated code.
@@ -56,30 +56,30 @@ pub type Frame = FrameOf<'static>;
 #[allow(clippy::struct_excessive_bools, reason = "each is a state of its own")]
 pub struct FrameOf<'c> {
     contract: &'c ContractOf<'c>,
-    /// The scope around the function. Empty in a call by name that brought nothing but its arguments: there it is the current one.
+    /// The scope around the function. It is empty in a bare call by name, whose scope is the current one.
     pub(super) scope: ContractScope,
     policy: Resolved,
     counts: Reached,
     /// The function was called by name, in a scope made for this call.
     named: bool,
     only_check: bool,
-    /// Conditions without a policy of their own are judged, and nobody wants to hear of it.
+    /// Whether conditions without a policy of their own are judged without an observer.
     is_quiet: bool,
-    /// Nothing but the conditions themselves is to be done.
+    /// Whether there is nothing to do but to judge the conditions: no scope is held, no question is open.
     is_plain: bool,
-    /// What a person must be asked, where the tool may ask.
+    /// The open questions for a person; `None` if the tool never asks.
     open: Option<Box<OpenQuestions>>,
     phase: Phase,
-    /// Its conditions count among those inside one another; those of a call by name have the depth of the call.
+    /// Whether its conditions count as nested conditions; a call by name is limited by its depth instead.
     is_nested: bool,
 }
 
-/// How far an execution is.
+/// How far an execution has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// Before the body.
     Before,
-    /// The same, and it has been counted among the conditions inside one another.
+    /// Before the body, and counted as a nested condition.
     Counted,
     /// The body has begun.
     Entered,
@@ -94,7 +94,7 @@ impl Drop for FrameOf<'_> {
 impl FrameOf<'_> {
     /// Ends an execution in which everything holds.
     ///
-    /// A drop does the same. It is a call, also where there is nothing to do, so generated code does this and forgets the frame.
+    /// Dropping does the same, but is a function call even if there is nothing to do. So generated code calls this and forgets the frame.
     #[inline]
     pub fn close(&mut self) {
         let counts = self.named && self.counts != Reached::default();
@@ -117,7 +117,7 @@ impl FrameOf<'_> {
         self.open = None;
     }
 
-    /// Takes hold of the scope of a call by name, where something is to be told of it.
+    /// Stores the current scope in a bare frame, before something is reported.
     #[cold]
     fn hold(&mut self) {
         if self.named && self.scope.get().is_none() {
@@ -126,7 +126,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// A panic of a condition is not one of the body.
+    /// Returns how a condition that panicked failed, and takes its panic back from the scope: it is not a panic of the body.
     #[cold]
     fn retracted(&mut self, payload: Box<dyn Any + Send>) -> Detection {
         self.hold();
@@ -149,13 +149,13 @@ impl FrameOf<'_> {
         !STRIPPED && self.policy.of_condition(own).policy != Policy::Ignore
     }
 
-    /// Whether somebody wants to hear of each step.
+    /// Returns whether an observer is told of each condition.
     #[inline]
     fn is_watched(&self) -> bool {
         observer::is_watched(self.scope.get())
     }
 
-    /// Whether somebody still waits for the call, so that what it did may be made lasting.
+    /// Returns whether the caller still waits, so that what the call did may be made lasting.
     #[must_use]
     #[inline]
     pub fn is_awaited(&self) -> bool {
@@ -163,7 +163,7 @@ impl FrameOf<'_> {
         !self.named || !self.scope.get().is_some_and(abandoned)
     }
 
-    /// Begins to judge one condition for itself; the error says that this is not possible.
+    /// Begins to judge one condition, which counts as nested.
     #[inline]
     fn judge_one(&self) -> Result<Option<Judging>, NotJudged> {
         if !self.is_nested {
@@ -175,7 +175,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Keeps what a postcondition needs from before the body, if it will be judged.
+    /// Evaluates what a postcondition needs from before the body, if it will be judged.
     #[inline]
     pub fn keep<S>(&mut self, own: Option<Policy>, keep: impl FnOnce() -> S) -> Kept<S> {
         if !self.active(own) {
@@ -213,7 +213,7 @@ impl FrameOf<'_> {
         active
     }
 
-    /// Counts so many conditions as evaluated.
+    /// Counts this many conditions as evaluated.
     #[inline]
     fn evaluate(&mut self, count: usize) {
         self.counts.evaluated += u32::try_from(count).unwrap_or_default();
@@ -240,7 +240,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Such as `divide.pre[0]`.
+    /// Returns the id of a condition, such as `divide.pre[0]`.
     fn name_of(&self, index: usize, condition: &Condition) -> String {
         format!(
             "{}.{}[{index}]",
@@ -249,7 +249,7 @@ impl FrameOf<'_> {
         )
     }
 
-    /// A violation that was found elsewhere, under the terms of this call.
+    /// Reports a violation that was found elsewhere under the policy of this call.
     pub(crate) fn fail_with(&mut self, mut violation: Violation) -> Result<(), Stop> {
         if let Some(scope) = self.scope.get() {
             scope.hide_secrets(&mut violation, false);
@@ -267,7 +267,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Nothing was found, so there is nothing to go on with: no policy changes that.
+    /// Ends the call because a lookup found nothing. No policy changes that, because the body cannot go on without the value.
     #[cold]
     pub fn absent(
         &mut self,
@@ -299,7 +299,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// A condition does not hold. One function for all conditions of a program: what only one of them can say is behind a pointer.
+    /// Reports a condition that does not hold. It is one function for all conditions of a program; what differs is behind a pointer.
     #[cold]
     #[inline(never)]
     #[allow(clippy::box_collection, reason = "as the condition gave it")]
@@ -313,7 +313,7 @@ impl FrameOf<'_> {
         self.fail_by(index, Detection::PredicateFalse, why, details)
     }
 
-    /// A condition panics.
+    /// Reports a condition that panicked.
     #[cold]
     #[inline(never)]
     pub(super) fn fail_by_panic(
@@ -354,7 +354,7 @@ impl FrameOf<'_> {
         failed.or_else(|stop| unless_fatal(&self.scope, stop))
     }
 
-    /// `Display` and `Serialize` of a parameter are the author's code.
+    /// Collects the values and the message. `Display` and `Serialize` of a parameter are the author's code and may panic.
     fn details(&self, details: &dyn Fn(&mut Details<'_>)) -> Seen {
         let mut seen = Details::new(self.scope.get().filter(|_| self.named));
         if self.scope.guard(|| details(&mut seen)).is_err() {
@@ -385,7 +385,7 @@ impl FrameOf<'_> {
             id: condition.id().map(str::to_owned),
             kind: condition.kind(),
             tool: match self.scope.get() {
-                // The name by which the model knows it.
+                // The name by which the model knows the tool.
                 Some(scope) if self.named => scope.tool.clone().into_owned(),
                 _ => self.contract.name.to_owned(),
             },
@@ -402,7 +402,7 @@ impl FrameOf<'_> {
             origin,
             detection,
             blame: match condition.kind() {
-                // Neither the arguments nor the body can make up for a history that is not there.
+                // Neither the arguments nor the body can make up for a missing history.
                 _ if detection == Detection::Unanswered => match self.place() {
                     Some(place) if place.is_misnamed() => Blame::Callee,
                     _ => Blame::Caller,
@@ -418,19 +418,19 @@ impl FrameOf<'_> {
         if let (true, Err(Stop::Violation(violation)), Some(scope)) =
             (self.named, &concluded, self.scope.get())
         {
-            // It ends the call even where the result panics when it is dropped.
+            // The violation ends the call even if dropping the result panics.
             scope.record((**violation).clone());
         }
         concluded
     }
 }
 
-/// Values, the message, and the question of a condition that asks.
+/// The values, the message, and the question of a condition that asks.
 pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
 
 /// Counts a violation and tells the log and the observers. The error says that it ends the call.
 ///
-/// A call that waited for a person judges its conditions again; what was told before the question is only noted again.
+/// A call that waited for a person judges its conditions again. A violation that was reported before the question is not reported again.
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
     if let Some(scope) = scope.get().filter(|scope| !scope.call_id.is_empty()) {
         violation.call_id = Some(scope.call_id.clone());
@@ -466,7 +466,7 @@ pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Resul
     Ok(())
 }
 
-/// An event for people, without any value; a subscriber that panics changes nothing.
+/// Logs a violation without any value. A subscriber that panics changes nothing.
 pub(crate) fn log(violation: &Violation) {
     let _ = guard(|| {
         tracing::warn!(
@@ -481,7 +481,7 @@ pub(crate) fn log(violation: &Violation) {
     });
 }
 
-/// Lets go of a frame that was closed.
+/// Forgets a frame that was closed, so that it is not dropped.
 #[inline]
 pub fn end(frame: Frame) {
     forget(frame);
@@ -493,7 +493,7 @@ pub fn run<T>(body: impl FnOnce() -> T) -> T {
     body()
 }
 
-/// The same for an async body, whose result type is said where `?` needs it.
+/// Returns the body as it is. It states the result type of an async body, which `?` needs.
 #[inline]
 pub fn run_async<T, F: Future<Output = T>>(body: F) -> F {
     body

@@ -20,7 +20,7 @@ thread_local! {
     static DEPTH: Cell<u32> = const { Cell::new(EXHAUSTED) };
 }
 
-/// Begins to judge; false where nothing more can be judged and no panic can say so, because one unwinds already.
+/// Begins to judge a condition. Returns false if conditions are nested too deeply while a panic unwinds already.
 #[inline]
 pub(crate) fn begin() -> bool {
     let depth = DEPTH.get();
@@ -55,7 +55,7 @@ pub(crate) fn refusal() -> String {
     format!("conditions call each other more than {DEEPEST} levels deep")
 }
 
-/// Unwinds to the condition around this one, which is then the one that cannot be judged.
+/// Unwinds to the condition around this one, which then cannot be judged.
 fn refuse(depth: u32) -> bool {
     DEPTH.set(depth | EXHAUSTED);
     if std::thread::panicking() {
@@ -64,13 +64,13 @@ fn refuse(depth: u32) -> bool {
     std::panic::resume_unwind(Box::new(TooDeep))
 }
 
-/// The judging of one condition by itself.
+/// Counts one condition as nested until it is dropped.
 pub(crate) struct Judging;
 
 impl Judging {
     #[inline]
     pub(crate) fn begin() -> Option<Self> {
-        // Not `then_some`, which would make one that ends what has not begun.
+        // `then_some` would create the guard, and drop it, even if nothing has begun.
         begin().then(|| Self)
     }
 }

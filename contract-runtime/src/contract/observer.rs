@@ -14,7 +14,7 @@ use super::violation::Violation;
 /// An observer of what happens inside of calls; changes no decision.
 #[derive(Clone)]
 pub(crate) struct Watcher {
-    /// It is told of each condition that is evaluated, and not only of violations.
+    /// Whether it is told of each condition that is evaluated, and not only of violations.
     pub(crate) of_conditions: bool,
     pub(crate) tell: Arc<dyn Fn(CheckEvent<'_>) + Send + Sync>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Watcher {
 /// The observers of a scope.
 #[derive(Clone, Default)]
 pub(crate) struct Observers {
-    /// Those of the context and the run.
+    /// The observers of the context and the run.
     pub(crate) own: Vec<Watcher>,
     pub(crate) audience: Audience,
 }
@@ -188,7 +188,7 @@ impl Drop for Questioning<'_> {
     }
 }
 
-/// Tells of a condition that is about to be evaluated, which has this name.
+/// Tells the observers of a condition that is about to be evaluated.
 #[cold]
 pub(crate) fn tell_of_check(scope: Option<&Scope>, contract: String, condition: &Condition) {
     let call_id = scope.map(|scope| scope.call_id.clone());

@@ -20,7 +20,7 @@ pub fn guard<T>(run: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(run)).map_err(Panicked::new)
 }
 
-/// That code panicked, and with what text. The payload itself is gone: dropping it is the business of this module.
+/// A caught panic. Its payload is dropped here, because its destructor may panic again.
 #[derive(Debug)]
 pub struct Panicked {
     pub(crate) text: Option<String>,
@@ -46,7 +46,7 @@ impl Panicked {
 
     /// Why a condition that panicked could not be judged.
     pub(crate) fn detection(&self) -> Detection {
-        // A condition around one that was too deep cannot be judged for the same reason.
+        // A condition around one that was nested too deeply cannot be judged for the same reason.
         let inner = self.violation.as_ref().map(|violation| violation.detection);
         if self.is_too_deep || inner == Some(Detection::NestedTooDeep) {
             Detection::NestedTooDeep
@@ -56,7 +56,7 @@ impl Panicked {
     }
 }
 
-/// Takes what a lock guards, whether a panic poisoned it or not: no value of this crate is left half changed by one.
+/// Returns the guard of a lock, poisoned or not: no panic leaves a value of this crate half changed.
 pub(crate) fn ignore_poison<T>(result: LockResult<T>) -> T {
     result.unwrap_or_else(PoisonError::into_inner)
 }

@@ -177,7 +177,7 @@ pub(crate) struct Resolved {
 }
 
 impl Resolved {
-    /// That of a process whose policy nobody has changed.
+    /// The policy of a process that has not changed it.
     pub(crate) const USUAL: Self = Self {
         policy: Policy::Enforce,
         origin: PolicyOrigin::Process,
@@ -191,7 +191,7 @@ impl Resolved {
         }
     }
 
-    /// The policy of one condition of the call.
+    /// Returns the policy of one condition of the call.
     #[inline]
     pub(crate) fn of_condition(self, own: Option<Policy>) -> Self {
         match own {
@@ -203,7 +203,7 @@ impl Resolved {
         }
     }
 
-    /// The policy of a function called below this one, which may have a setting of its own.
+    /// Returns the policy of a function that is called by this one and may have a setting of its own.
     #[inline]
     pub(crate) fn of_function(self, own: Option<Policy>) -> Self {
         match own {
@@ -216,10 +216,10 @@ impl Resolved {
     }
 }
 
-/// The policy, and [`WATCHED`]. One value, because every direct call reads it.
+/// The process policy and the flag [`WATCHED`], in one value because every direct call reads both.
 static PROCESS: AtomicU8 = AtomicU8::new(Policy::Enforce as u8);
 
-/// An observer of the process wants to know of each condition.
+/// The flag that an observer of the process is told of each condition.
 const WATCHED: u8 = 4;
 
 /// Returns the policy that applies where no stronger setting does; [`Policy::Enforce`] unless it was changed.

@@ -46,9 +46,9 @@ use super::violation::Violation;
 #[derive(Clone, Debug)]
 pub struct ContractScope(pub(super) Option<Arc<Scope>>);
 
-/// Who has a say over the conditions of a call besides the author: a registry, or a run.
+/// The settings of a registry or of a run that apply to the conditions of a call.
 ///
-/// On cache lines of its own, because a registry has one for each thread.
+/// It has cache lines of its own, because a registry has one for each thread.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct PolicyLayer {
@@ -56,7 +56,7 @@ pub(crate) struct PolicyLayer {
     pub(crate) watchers: Vec<Watcher>,
     pub(crate) approver: Option<Approver>,
     pub(crate) answers: RunAnswers,
-    /// A violation that ends a call ends all of it.
+    /// Whether a violation that ends a call ends the whole run.
     pub(crate) ends: bool,
     pub(crate) over: AtomicBool,
     pub(crate) counters: Counters,
@@ -65,7 +65,7 @@ pub(crate) struct PolicyLayer {
 }
 
 impl PolicyLayer {
-    /// The same settings, with nothing counted.
+    /// Returns a copy of the settings with counters at zero.
     pub(crate) fn uncounted(&self) -> Self {
         Self {
             policy: self.policy,
@@ -97,17 +97,17 @@ pub(crate) struct Scope {
     pub(crate) registry: Option<Arc<PolicyLayer>>,
     pub(crate) run: Option<Arc<PolicyLayer>>,
     pub(crate) observers: Observers,
-    /// The run made this call itself; one that a body makes is the body's business.
+    /// Whether the run itself made this call, and not the body of another call.
     pub(crate) of_run: bool,
-    /// The call has its outcome. What it left behind may still break something.
+    /// Whether the call has its outcome. Tasks that it left behind may still record violations.
     pub(super) concluded: AtomicBool,
-    /// Nobody waits for the call any more, though its body may still run.
+    /// Whether the caller has given up the call, though its body may still run.
     pub(super) abandoned: AtomicBool,
     /// The [`Phase`] in which the call was cut short.
     pub(super) phase: AtomicU8,
-    /// The gates the call is already behind.
+    /// The gates that the call already holds.
     pub(crate) gate: Option<Arc<Gate>>,
-    /// What the call may ask; nothing, where its tool never does.
+    /// What the call may ask a person; `None` if its tool never asks.
     pub(crate) asking: Option<Arc<Asking>>,
     /// The name of the caller, if the host gave one.
     pub(crate) caller: Option<Arc<str>>,
@@ -115,12 +115,12 @@ pub(crate) struct Scope {
     pub(crate) depth: usize,
     /// The place of the call in the history of its run.
     pub(crate) place: Option<Arc<CallPlace>>,
-    /// A call has put nothing here but its names, its policy and its registry.
+    /// Whether only the names, the arguments, the policy and the registry are set.
     pub(crate) is_bare: bool,
     seen: OnceLock<Box<Violations>>,
 }
 
-/// How far a call has come.
+/// How far a call has got.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// Anything from the first statement of the body to the last postcondition.
@@ -141,7 +141,7 @@ impl Drop for PhaseOnUnwind {
     }
 }
 
-/// What a call has from the call around it.
+/// What a call inherits from the call around it.
 #[derive(Clone, Default)]
 pub(crate) struct Inherited {
     pub(crate) run: Option<Arc<PolicyLayer>>,
@@ -173,7 +173,7 @@ impl Gate {
     }
 }
 
-/// The violations of a call, of which most calls have none.
+/// The violations of a call. Most calls have none.
 #[derive(Default)]
 struct Violations {
     recorded: Mutex<Vec<Violation>>,
@@ -192,7 +192,7 @@ impl std::fmt::Debug for Scope {
 }
 
 impl Scope {
-    /// Makes it the scope of a call in a registry; what is not said here is as in a scope of no call.
+    /// Makes this the scope of a call in a registry. Everything else stays as in an empty scope.
     #[inline]
     pub(crate) fn take_up(&mut self, own: Option<Resolved>, registry: Arc<PolicyLayer>) {
         let of_registry = registry.policy.map(|policy| Resolved {
@@ -205,7 +205,7 @@ impl Scope {
         self.depth = 1;
     }
 
-    /// Makes the call one of a run or inside of another, unless its tool has a policy of its own.
+    /// Sets what the call inherits from its run or the call around it. A policy of the tool itself wins over that of the run.
     pub(crate) fn inherit(&mut self, own: Option<Resolved>, outer: Inherited) {
         let of_run = outer.run.as_ref().and_then(|run| run.policy);
         if let (None, Some(policy)) = (own, of_run) {
@@ -220,7 +220,7 @@ impl Scope {
         self.is_bare = false;
     }
 
-    /// A scope inside another that keeps everything but its violations.
+    /// Returns a scope inside another, with all of its settings and without its violations.
     pub(crate) fn below(outer: Option<&Self>) -> Self {
         Self {
             call_id: outer.map(|outer| outer.call_id.clone()).unwrap_or_default(),
@@ -249,7 +249,7 @@ impl Scope {
         }
     }
 
-    /// A scope for code that is told of a call and is not part of it.
+    /// Returns a scope for observers and approvers, which are told of a call and are not part of it.
     pub(crate) fn aside(outer: Option<&Self>) -> Self {
         let mut aside = Self::below(None);
         if let Some(outer) = outer {
@@ -259,7 +259,7 @@ impl Scope {
         aside
     }
 
-    /// Hides the secrets of the call in a violation below it, where they go by other names.
+    /// Hides the secrets of the call in a violation of a nested function, whose parameters have other names.
     pub(crate) fn hide_secrets(&self, violation: &mut Violation, author_wrote_it_whole: bool) {
         if self.secrets.is_empty() {
             return;
@@ -270,7 +270,7 @@ impl Scope {
         }
     }
 
-    /// Nothing has been violated.
+    /// Returns whether the call has no violation.
     #[inline]
     pub(crate) fn is_clean(&self) -> bool {
         self.seen.get().is_none()
@@ -281,7 +281,7 @@ impl Scope {
     pub(crate) fn record(&self, violation: Violation) {
         let late = violation.clone();
         locked(&self.seen.get_or_init(Box::default).recorded).push(violation);
-        // Either this sees that the call is over, or whoever concludes it sees the note.
+        // Sequentially consistent on both sides: either this sees that the call is over, or `conclude` sees the violation.
         fence(Ordering::SeqCst);
         if self.of_run && self.concluded.load(Ordering::Relaxed) {
             self.end_run();
@@ -289,7 +289,7 @@ impl Scope {
         }
     }
 
-    /// Keeps the violation that a body panicked with, if it began where this scope was not carried: on a thread of a pool.
+    /// Keeps the violation that a body panicked with, if it began where this scope was not carried, such as on a thread of a pool.
     #[cold]
     pub(crate) fn adopt(&self, panicked: Panicked) {
         let Some(mut violation) = panicked.violation else {
@@ -302,7 +302,7 @@ impl Scope {
         }
     }
 
-    /// Keeps a violation that cannot unwind: it ends the call, unless an earlier one has.
+    /// Keeps a violation that cannot unwind. It ends the call, unless an earlier one has.
     #[cold]
     pub(crate) fn record_late(&self, violation: Violation) {
         if self.recorded().is_some() {
@@ -311,13 +311,13 @@ impl Scope {
         self.record(violation);
     }
 
-    /// Nobody waits for the call any more: what it has not made lasting yet, it does not.
+    /// Notes that the caller has given up the call: what it has not made lasting yet is not made lasting.
     #[cold]
     pub(crate) fn abandon(&self) {
         self.abandoned.store(true, Ordering::Release);
     }
 
-    /// From here on, what is recorded ends no call any more.
+    /// Notes that the call has its outcome: later violations are reported as late.
     #[inline]
     pub(crate) fn conclude(&self) {
         if self.of_run {
@@ -359,7 +359,7 @@ impl Scope {
         ignore_poison(seen.observed.lock()).add(violation);
     }
 
-    /// Takes them, for the outcome of the call.
+    /// Takes the observed violations for the outcome of the call.
     pub(crate) fn observed(&self) -> Vec<Violation> {
         let seen = self.seen.get();
         seen.map_or_else(Vec::new, |seen| ignore_poison(seen.observed.lock()).take())
@@ -401,7 +401,7 @@ impl ContractScope {
         with_current(Self::clone).unwrap_or(Self::EMPTY)
     }
 
-    /// No call is around this code.
+    /// Returns whether no call is around this code.
     #[inline]
     pub(crate) fn is_outermost() -> bool {
         with_current(|scope| scope.0.is_none()).unwrap_or(true)
@@ -416,7 +416,7 @@ impl ContractScope {
         });
     }
 
-    /// The policy of the innermost call around this code, if it brought nothing but its arguments.
+    /// Returns the policy of the innermost call around this code, if its scope is bare.
     #[inline]
     pub(crate) fn bare_policy() -> Option<Resolved> {
         let of = |scope: &Self| match scope.get() {
@@ -426,7 +426,7 @@ impl ContractScope {
         with_current(of).flatten()
     }
 
-    /// What a call made here has from the call around it, if there is one.
+    /// Returns what a call made here inherits; `None` outside of any call.
     #[inline]
     pub(crate) fn inherited() -> Option<Box<Inherited>> {
         let of = |scope: &Self| {
@@ -444,7 +444,7 @@ impl ContractScope {
         with_current(of).flatten()
     }
 
-    /// Runs what may call by name on behalf of a call that has no scope yet.
+    /// Runs a hook, which may itself make calls, one level deeper than the call around it.
     pub(crate) fn deeper<T>(run: impl FnOnce() -> T) -> T {
         let outer = Self::current();
         let mut scope = Scope::below(outer.get());
@@ -508,7 +508,7 @@ impl ContractScope {
         }
     }
 
-    /// The policy of a function called here that has `own` as its setting.
+    /// Returns the policy of a function that is called here.
     pub(crate) fn policy(&self) -> Resolved {
         self.get()
             .map_or_else(Resolved::process, |scope| scope.policy)
@@ -516,7 +516,7 @@ impl ContractScope {
 
     /// Runs an author's predicate or message, whose panic is not one of the body.
     ///
-    /// As [`guard`](super::panics::guard), without a further step, which would be compiled again for each condition.
+    /// Like [`guard`](super::panics::guard), but inlined: another function would be compiled again for each condition.
     #[inline]
     pub(crate) fn guard<T>(&self, run: impl FnOnce() -> T) -> Result<T, Panicked> {
         match catch_unwind(AssertUnwindSafe(run)) {
@@ -538,7 +538,7 @@ impl ContractScope {
 /// How many violations that did not end a call are kept; a condition in a loop must not fill the memory.
 const OBSERVED: usize = 100;
 
-/// How many bytes their values may have together: several may name the same large parameter.
+/// The most bytes of values that observed violations keep together; several may name the same large parameter.
 const OBSERVED_BYTES: usize = 1 << 20;
 
 /// The violations of one call that did not end it.
@@ -549,7 +549,7 @@ struct Observed {
 }
 
 impl Observed {
-    /// Adds one. It shares values with those before it; what is its own is cut where there is too much of that.
+    /// Adds a violation. It shares equal values with those before it; its own are shortened when there are too many bytes.
     fn add(&mut self, mut violation: Violation) {
         if self.all.len() == OBSERVED {
             return;
@@ -572,7 +572,7 @@ impl Observed {
     }
 }
 
-/// The same violations as they are written down, where values cannot be shared: each whole as long as there is room for all.
+/// Returns the violations for serialization, where values cannot be shared: values are shortened once there are too many bytes.
 #[must_use]
 pub fn written(observed: &[Violation]) -> Vec<Violation> {
     let mut bytes = 0_usize;

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 /// The arguments whose values are shown nowhere, by name.
 #[derive(Clone, Debug)]
 pub(crate) enum Secrets {
-    /// As the author of a function declared them.
+    /// The names that the author of a function declared.
     Declared(&'static [&'static str]),
-    /// As the schema of a tool says that no macro made.
+    /// The names in the schema of a dynamic tool.
     Said(Arc<[String]>),
 }
 
@@ -18,14 +18,14 @@ impl Secrets {
 
     pub(crate) fn said<'a>(names: impl Iterator<Item = &'a str>) -> Self {
         let names: Vec<String> = names.map(str::to_owned).collect();
-        // Each call holds its secrets, and none are held without counting.
+        // Each call clones its secrets; an empty list is cloned without counting references.
         if names.is_empty() {
             return Self::NONE;
         }
         Self::Said(names.into())
     }
 
-    /// Their values among the arguments.
+    /// Returns the values of the secrets among the arguments.
     pub(super) fn of<'a>(&self, sent: &'a Map<String, Value>) -> Vec<&'a Value> {
         let value = |name: &str| sent.get(name);
         match self {

@@ -1,4 +1,4 @@
-//! Uses the allocation of a call's scope again for the next call of the same thread.
+//! Reuses the allocation of a scope for the next call of the same thread.
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -9,29 +9,29 @@ use super::scope::{ContractScope, Scope};
 use super::secrets::Secrets;
 
 thread_local! {
-    /// A scope that nothing holds any more, and that holds nothing.
+    /// An empty scope that nothing refers to.
     static SPARE: Cell<Option<Arc<Scope>>> = const { Cell::new(None) };
 }
 
-/// Room for longer texts is given back.
+/// Buffers of texts that are longer, in bytes, are freed.
 const KEPT: usize = 256;
 
 impl ContractScope {
-    /// A scope that is nobody's yet, in the place of an earlier one if there is one.
+    /// Returns an empty scope, in the allocation of an earlier one if there is one.
     #[inline]
     pub(crate) fn fresh() -> Self {
-        // At the end of a thread there is none.
+        // While a thread ends, its thread-local values are gone.
         let spare = SPARE.try_with(Cell::take).ok().flatten();
         Self(Some(spare.unwrap_or_else(first)))
     }
 
-    /// The same scope, to be filled; nothing, once somebody else holds it.
+    /// Returns the scope for writing; `None` if it is shared.
     #[inline]
     pub(crate) fn filled(&mut self) -> Option<&mut Scope> {
         self.0.as_mut().and_then(Arc::get_mut)
     }
 
-    /// Gives back the scope of a call that is over; where nothing else holds it, its place is kept.
+    /// Gives back the scope of a call that is over. If nothing else refers to it, its allocation is kept.
     #[inline]
     pub(crate) fn release(self) {
         if let Some(mut scope) = self.0
@@ -58,7 +58,7 @@ fn empty(text: &mut String) {
 }
 
 impl Scope {
-    /// Names the tool; a name that was given to it when the program ran is copied into the place of the last such name.
+    /// Sets the name of the tool. An owned name is copied into the buffer of an earlier one.
     #[allow(clippy::ptr_arg, reason = "it matters whether it is static")]
     #[inline]
     pub(crate) fn name(&mut self, tool: &Cow<'static, str>) {
@@ -68,12 +68,12 @@ impl Scope {
         }
     }
 
-    /// Lets go of everything that a call has put here.
+    /// Clears everything that a call has set.
     #[inline]
     fn empty(&mut self) {
         empty(&mut self.call_id);
         empty(&mut self.arguments);
-        // A static name holds nothing.
+        // A borrowed name has no buffer.
         if let Cow::Owned(tool) = &mut self.tool {
             empty(tool);
         }

@@ -9,8 +9,8 @@ use std::task::Poll;
 use super::scope::ContractScope;
 
 thread_local! {
-    // Without a destructor, so that it can be used in the destructors of other thread-local values. It is empty by then,
-    // because each scope that is entered is left again.
+    // It has no destructor, so that it can be used in the destructors of other thread-local values. It is empty by then, because
+    // each scope that is entered is left again.
     static CURRENT: ManuallyDrop<Cell<ContractScope>> =
         const { ManuallyDrop::new(Cell::new(ContractScope::EMPTY)) };
     static ALIVE: Alive = const { Alive };
@@ -23,13 +23,13 @@ impl Drop for Alive {
     fn drop(&mut self) {}
 }
 
-/// From here on, the end of this thread is noticed.
+/// Registers this thread, so that [`is_ending`] works from here on.
 #[inline]
 pub(crate) fn notice_end() {
     let _ = ALIVE.try_with(|_| ());
 }
 
-/// Whether the thread runs the destructors of its thread-local values; a panic that leaves one ends the process.
+/// Returns whether the thread runs the destructors of its thread-local values. A panic that leaves such a destructor aborts.
 ///
 /// The standard library runs the destructor of the value first that was used last. So this is false in the destructors of
 /// values that were not used before [`notice_end`] was called first.
@@ -37,13 +37,13 @@ pub(crate) fn is_ending() -> bool {
     ALIVE.try_with(|_| ()).is_err()
 }
 
-/// Looks at the current scope, which is not there meanwhile.
+/// Calls `look` with the current scope, which is taken out of its cell meanwhile.
 #[inline]
 pub(super) fn with_current<T>(look: impl FnOnce(&ContractScope) -> T) -> Option<T> {
     let looked_at = |current: &Cell<ContractScope>| {
         let scope = current.replace(ContractScope::EMPTY);
         let seen = look(&scope);
-        // What it replaces is empty: there is nothing to drop.
+        // The replaced scope is empty, so there is nothing to drop.
         forget(current.replace(scope));
         seen
     };

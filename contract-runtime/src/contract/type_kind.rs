@@ -15,11 +15,11 @@ use super::pattern::matches_pattern;
 /// What the methods and operators of a parameter's type mean.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TypeKind {
-    /// A type of the author's, of which nothing is known.
+    /// A type of the author, about which nothing is known.
     Opaque,
     /// `bool`
     Bool,
-    /// An integer of these ends; those of `u128` beyond `i128::MAX` are kept there.
+    /// An integer with these bounds. Values of `u128` above `i128::MAX` count as `i128::MAX`.
     Integer {
         /// The least value.
         low: i128,
@@ -35,13 +35,13 @@ pub enum TypeKind {
     Text,
     /// `char`
     Character,
-    /// `len()` counts items, of this kind.
+    /// A list of items of this kind; `len()` counts items.
     List(&'static TypeKind),
-    /// `Option`, of this kind.
+    /// `Option` of this kind.
     Optional(&'static TypeKind),
 }
 
-/// A type whose kind is known whole.
+/// A type whose kind is completely known.
 pub trait KnownKind {
     /// The kind of the type.
     const KIND: TypeKind;
@@ -49,7 +49,7 @@ pub trait KnownKind {
 
 /// `Shape::<T>::KIND`: the constant of the type itself where there is one, else that of [`UnknownKind`].
 ///
-/// An inherent constant goes before one of a trait, and is passed over where its bounds do not hold.
+/// An inherent constant takes precedence over one of a trait, and does not apply if its bounds do not hold.
 #[derive(Debug)]
 pub struct Shape<T: ?Sized>(PhantomData<T>);
 
@@ -58,7 +58,7 @@ impl<T: ?Sized + KnownKind> Shape<T> {
     pub const KIND: TypeKind = T::KIND;
 }
 
-/// A type of which nothing is known.
+/// A type about which nothing is known.
 pub trait UnknownKind {
     /// The kind of the type.
     const KIND: TypeKind = TypeKind::Opaque;
@@ -66,7 +66,7 @@ pub trait UnknownKind {
 
 impl<T: ?Sized> UnknownKind for Shape<T> {}
 
-/// The same for what a function returns: of a `Result` the value, which is what a postcondition sees.
+/// The kind of what a function returns. Of a `Result` it is the kind of the value, which is what a postcondition sees.
 #[derive(Debug)]
 pub struct Returned<T>(PhantomData<T>);
 
@@ -82,7 +82,7 @@ impl<T: KnownKind, E> Returned<Result<T, E>> {
 
 impl<T> UnknownKind for Returned<T> {}
 
-/// The same for a container whose items are of the author's type: their count is still known.
+/// The kind of a container whose items are of the author's type. Their number is still known.
 #[derive(Debug)]
 pub struct Container<T: ?Sized>(PhantomData<T>);
 
@@ -99,7 +99,7 @@ macro_rules! containers {
     )*};
 }
 
-// Not sets and maps: they count after what is equal has become one, a schema counts before.
+// Sets and maps are left out: they count after equal items have become one, and a schema counts before.
 containers! { LIST:
     [] Vec<T>,
     [] VecDeque<T>,
@@ -127,7 +127,7 @@ pub const fn either(kind: TypeKind, read: Expression, native: Expression) -> Exp
     }
 }
 
-/// Chooses what a conversion is read as: what it converts, if its type holds every value of that; nothing, if it may not.
+/// Chooses how a conversion is read: as its operand, if the new type holds every value of the old one; otherwise not at all.
 #[must_use]
 pub const fn converted(
     from: TypeKind,
@@ -138,7 +138,7 @@ pub const fn converted(
     if holds_all(to, from) { read } else { opaque }
 }
 
-/// The same for an operand, whose type is that of the operation.
+/// Chooses how a converted operand is read, whose type is that of the operation.
 #[must_use]
 pub const fn widened(
     from: TypeKind,
@@ -153,7 +153,7 @@ pub const fn widened(
     }
 }
 
-/// Whether every value of one integer type is one of the other.
+/// Returns whether every value of one integer type is a value of the other.
 const fn holds_all(wide: TypeKind, narrow: TypeKind) -> bool {
     let TypeKind::Integer { low, high } = narrow else {
         return false;
@@ -165,7 +165,7 @@ const fn holds_all(wide: TypeKind, narrow: TypeKind) -> bool {
     else {
         return false;
     };
-    // Where the ends of `u128` are kept, they are those of another type.
+    // The bounds of `u128` are cut off, and then look like those of another type.
     let is_u128 = low == 0 && high == i128::MAX;
     least <= low && high <= most && !(is_u128 && least != 0)
 }
@@ -188,7 +188,7 @@ pub const fn count(kind: TypeKind) -> TypeKind {
     }
 }
 
-/// Returns the kind that says more.
+/// Returns the more specific kind.
 #[must_use]
 pub const fn kind(whole: TypeKind, container: TypeKind) -> TypeKind {
     match whole {
@@ -197,7 +197,7 @@ pub const fn kind(whole: TypeKind, container: TypeKind) -> TypeKind {
     }
 }
 
-/// A constant, whose value is read only if its type is one of those whose operators mean everywhere what they mean in JSON.
+/// A constant. Its value is read only if operators on its type mean what they mean in JSON.
 #[derive(Debug)]
 pub struct Known<'c, T: ?Sized>(&'c T, Unknown);
 
@@ -205,7 +205,7 @@ pub struct Known<'c, T: ?Sized>(&'c T, Unknown);
 pub struct Unknown;
 
 impl<'c, T: ?Sized> Known<'c, T> {
-    /// Looks at a constant.
+    /// Wraps a constant.
     pub const fn new(constant: &'c T) -> Self {
         Self(constant, Unknown)
     }

@@ -1,4 +1,4 @@
-//! Ends code that was not called by name by unwinding, except where that could end the process.
+//! Ends direct calls by unwinding, except where that could abort the process.
 
 use super::frame::Stop;
 use super::in_flight;
@@ -45,10 +45,9 @@ pub(crate) fn unwind(stop: Stop) -> ! {
     }
 }
 
-/// Lets the code go on where a panic that leaves a destructor would end the process: another unwinds already, or the thread
-/// is ending.
+/// Lets the code go on where a panic could abort the process: while another panic unwinds, or while the thread is ending.
 ///
-/// Whether it would leave the destructor cannot be known: a `catch` inside of one looks the same.
+/// It cannot be known whether the panic would leave a destructor: a `catch` inside of one looks the same.
 #[cold]
 pub(crate) fn unless_fatal(scope: &ContractScope, stop: Stop) -> Result<(), Stop> {
     match stop {

@@ -71,7 +71,7 @@ async fn run<'r>(
 ) -> Vec<Outcome> {
     let outer = ContractScope::inherited().and_then(|outer| outer.gate.clone());
     let of = Arc::as_ptr(inner).addr();
-    // A tool that calls a batch of its own registry is already behind the gate, and would wait for itself.
+    // A tool that calls a batch of its own registry already holds the gate. Taking it again would be a deadlock.
     let inside = outer.as_ref().is_some_and(|gate| gate.leads_to(of));
     let batch = Batch {
         inner,
@@ -103,14 +103,14 @@ struct Batch<'r> {
     context: Context,
     several: bool,
     stopped: AtomicBool,
-    /// A call of the batch that is not read-only has yet to be answered for.
+    /// Whether a call of the batch that is not read-only has not ended yet.
     asked: AtomicBool,
     inside: bool,
     gate: Arc<Gate>,
 }
 
 impl<'r> Batch<'r> {
-    /// A call that reaches no body needs no place of its own in the order.
+    /// Returns whether a call keeps its place in the order; a call of an unknown tool reaches no body and needs none.
     fn reads(&self, call: &CallInput<'_>) -> bool {
         self.inner
             .find(&call.name)
@@ -119,11 +119,11 @@ impl<'r> Batch<'r> {
 
     async fn alone(&self, call: CallInput<'r>) -> Outcome {
         if self.context.observes_calls() {
-            // An observer of the run reads what came of the calls before this one, and may end the run here.
+            // An observer of the run has seen the calls before this one end, and may end the run here.
             tokio::task::yield_now().await;
         }
         if self.asked.load(Ordering::Relaxed) && !self.stopped.load(Ordering::Relaxed) {
-            // It may build on the one that has not run.
+            // This call may depend on the one that was not run.
             let reason = "an earlier call of the same turn waits for a person's answer";
             return self.not_started(call, reason);
         }
@@ -142,7 +142,7 @@ impl<'r> Batch<'r> {
     }
 
     async fn join_bounded(&self, calls: Vec<CallInput<'r>>) -> Vec<Outcome> {
-        // A call that waits for a person must not hold up calls that write, so each call passes the gate by itself.
+        // A call that waits for approval must not block calls that write, so each call takes the gate for itself.
         let apart = !self.inside && calls.iter().any(|call| self.asks(call));
         let _gate = if self.inside || apart {
             None
@@ -170,7 +170,7 @@ impl<'r> Batch<'r> {
         entry.is_some_and(|entry| entry.asks.any())
     }
 
-    /// Makes a call; behind the gate in this way, where the batch does not stand behind it itself.
+    /// Makes one call, which takes the gate as `gate_use` says, unless the batch holds it already.
     async fn one(&self, call: CallInput<'r>, gate_use: GateUse) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
             return self.not_started(call, "an earlier call of the same turn broke a contract");

@@ -24,7 +24,7 @@ use crate::tool::reply::Reply;
 
 type Answer = (Reply, Option<Box<Examined>>);
 
-/// Runs a whole call on a thread where it may block.
+/// Runs the body of a `blocking` tool on a thread where it may block, and waits for its answer.
 pub(super) async fn off_the_async_threads(
     inner: &Arc<Inner>,
     index: usize,
@@ -38,7 +38,7 @@ pub(super) async fn off_the_async_threads(
     };
     let cancellation = context.token();
     let deadline = job.deadline;
-    // It tells a body that reads its token that the caller has given up.
+    // Dropping the guard cancels the token of the body, which tells it that the caller has given up.
     let guard = job.cancel_guard();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
@@ -57,7 +57,7 @@ pub(super) async fn off_the_async_threads(
         let start = || entry.tool.shim.call(Call::new(&request));
         let ran = body::inline(&mut scope, start);
         INSIDE.set(false);
-        // Before the answer, so that a caller who has it finds nothing of the call left over.
+        // Everything of the call is dropped before the answer is sent, so that a caller who has the answer finds nothing left over.
         let examined = job.conclude();
         discard(context);
         drop((scope, place));
@@ -97,22 +97,22 @@ pub(super) async fn off_the_async_threads(
     (ran, examined)
 }
 
-/// Whether a body has begun, so that none begins after its call has ended.
+/// Decides once whether a body begins or its caller gives it up, so that no body begins after its call has ended.
 #[derive(Clone, Default)]
 struct Start(Arc<AtomicBool>);
 
 impl Start {
-    /// The body may run, because the caller has not given it up.
+    /// Begins the body; returns false if the caller has given it up.
     fn begin(&self) -> bool {
         !self.0.swap(true, Ordering::AcqRel)
     }
 }
 
-/// A call that waits for its body; when it is dropped, a body that has not begun never will.
+/// A call that waits for its body. Dropping it keeps a body from beginning.
 struct Waiting(Start, ContractScope);
 
 impl Waiting {
-    /// The body will not run any more, if it has not begun; if it has, nothing that it does is made lasting.
+    /// Keeps the body from beginning. If it has begun, what it does is not made lasting.
     fn give_up(&self) -> Stopped {
         if self.0.begin() {
             return Stopped::NotStarted;
@@ -130,7 +130,7 @@ impl Drop for Waiting {
     }
 }
 
-/// A blocking body's place among those that may run at once.
+/// A permit for one of the blocking bodies that may run at once.
 struct BlockingSlot(Arc<AtomicUsize>);
 
 impl BlockingSlot {
@@ -151,16 +151,16 @@ impl Drop for BlockingSlot {
 }
 
 thread_local! {
-    /// This thread runs the body of a `blocking` tool, and no async code.
+    // Whether this thread runs the body of a `blocking` tool, which may wait for async calls.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// Why a thread cannot wait for a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Problem {
-    /// It runs async code.
+    /// The thread runs async code.
     Inside,
-    /// It runs the destructors of its thread-local values.
+    /// The thread is ending: it runs the destructors of its thread-local values.
     Ending,
 }
 
@@ -173,13 +173,13 @@ pub(super) fn problem() -> Option<Problem> {
     }
 }
 
-/// Runtimes in which no call waits. To make one takes ten times as long as a short call.
+/// Idle runtimes, which are used again because creating one takes ten times as long as a short call.
 static IDLE: Mutex<Vec<Runtime>> = Mutex::new(Vec::new());
 
-/// How many are kept: each may hold files open.
+/// The most idle runtimes that are kept; each holds file descriptors.
 const KEPT: usize = 8;
 
-/// Waits for a call on a thread that runs no async code; nothing, if no runtime can be started.
+/// Waits for a call on a thread that runs no async code. Returns `None` if no runtime can be started.
 pub(super) fn wait<T>(call: impl Future<Output = T>) -> Option<T> {
     if let Ok(runtime) = Handle::try_current() {
         return Some(runtime.block_on(call));
@@ -200,7 +200,7 @@ fn new_runtime() -> Option<Runtime> {
 }
 
 fn put_back(runtime: Runtime) {
-    // What a body has left behind ends with its call.
+    // Tasks that the body has spawned end with its call.
     if runtime.metrics().num_alive_tasks() == 0 {
         let mut idle = ignore_poison(IDLE.lock());
         if idle.len() < KEPT {

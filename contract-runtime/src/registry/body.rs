@@ -1,4 +1,4 @@
-//! What a call carries while its body runs, and how the body is run to its reply, whatever it does.
+//! The state of a call while its body runs, and running sync and async bodies to their replies.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -29,7 +29,7 @@ use crate::tool::reply::Reply;
 const NOT_SYNC: &str = "an async body was met where a sync one was promised";
 const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to enforce it; call it inside one";
 
-/// Runs a sync body on this thread, which `call` starts.
+/// Runs a sync body, which `call` starts, on this thread.
 #[inline]
 pub(super) fn inline<'c>(scope: &mut ContractScope, call: impl FnOnce() -> Running<'c>) -> Reply {
     match scope.lend(|| guard(call)) {
@@ -50,7 +50,7 @@ fn panicked_in(scope: &ContractScope, panicked: Panicked) -> Reply {
     Err(FailureKind::Panicked)
 }
 
-/// The surroundings lack something that the call needs.
+/// Returns the failure of a call that needs something which its surroundings lack.
 pub(super) fn impossible(why: &str) -> FailureKind {
     FailureKind::before_body(Status::Failed, why)
 }
@@ -60,12 +60,12 @@ pub(super) fn cancelled(stopped: Stopped) -> FailureKind {
     FailureKind::Cancelled { reason, stopped }
 }
 
-/// Starts an async body with `call`; the error is how it ended before it could.
+/// Starts an async body with `call`. The error is the reply of a call that ended before its first poll.
 pub(super) fn later<'s, 'c>(
     scope: &'s mut ContractScope,
     call: impl FnOnce() -> Running<'c>,
 ) -> Result<Body<'s, 'c>, Reply> {
-    // Nothing of the author's runs before the first poll.
+    // No code of the author runs before the first poll, so it needs no scope yet.
     match guard(call) {
         Ok(Running::Done(reply)) => Err(reply),
         Ok(Running::Later(future)) => Ok(Body {
@@ -76,7 +76,7 @@ pub(super) fn later<'s, 'c>(
     }
 }
 
-/// A body that is polled and dropped in its scope, and may panic in either.
+/// An async body, which is polled and dropped inside its scope. It may panic in both.
 pub(super) struct Body<'s, 'c> {
     future: Option<Pin<Box<dyn Future<Output = Reply> + Send + 'c>>>,
     scope: &'s mut ContractScope,
@@ -116,7 +116,7 @@ impl Drop for Body<'_, '_> {
     }
 }
 
-/// Runs a future until it ends, is cancelled or is out of time; the future is looked at first.
+/// Runs a future until it ends, is cancelled or is out of time. A future that is ready wins over the others.
 pub(super) async fn until<T>(
     future: impl Future<Output = T>,
     cancellation: Option<&CancellationToken>,
@@ -161,16 +161,16 @@ fn timer(deadline: Option<At>) -> Result<Option<(Timer, At)>, FailureKind> {
         .map_err(|_| impossible(NO_TIMER))
 }
 
-/// What a call begins with.
+/// A call that has not begun: its tool, its input and how it is made.
 pub(super) struct CallSetup<'c> {
-    /// The place of its tool, if the registry has one of that name.
+    /// The index of the tool; `None` if the registry has no tool of that name.
     pub(super) index: Option<usize>,
     pub(super) input: CallInput<'c>,
     pub(super) context: Context,
     pub(super) mode: Mode,
 }
 
-/// What a call carries beside its scope while its body runs.
+/// The state of a running call beside its scope.
 pub(super) struct Job {
     pub(super) deadline: Option<At>,
     own: Option<Box<CallExtensions>>,
@@ -191,7 +191,7 @@ impl Job {
         }
     }
 
-    /// How the call has ended before it began, if it has.
+    /// Returns why the call must not begin, if it was cancelled or its time is over.
     #[inline]
     pub(super) fn too_late(&self, context: &Context) -> Option<FailureKind> {
         let token = context.token();
@@ -202,7 +202,7 @@ impl Job {
         Some(passed.timed_out(Stopped::NotStarted))
     }
 
-    /// What the generated code is given.
+    /// Returns the request for the generated code.
     #[inline]
     pub(super) fn request<'c>(
         &'c self,
@@ -226,14 +226,14 @@ impl Job {
         }
     }
 
-    /// A guard that cancels the token of the body when it is dropped, which is when the caller has given up the call.
+    /// Returns a guard that cancels the token of the body when it is dropped, because the caller has given up the call.
     pub(super) fn cancel_guard(&self) -> Option<tokio_util::sync::DropGuard> {
         self.own
             .as_ref()
             .map(|own| own.cancellation.clone().drop_guard())
     }
 
-    /// The arguments of a job that is done, if something was put right among them.
+    /// Ends the job and returns the corrected arguments, if any had to be corrected.
     #[inline]
     pub(super) fn conclude(self) -> Option<Box<Examined>> {
         drop(self.own);
@@ -242,7 +242,7 @@ impl Job {
 }
 
 impl Inner {
-    /// The scope of a call.
+    /// Returns the scope of a call that begins.
     #[inline]
     pub(super) fn scope(
         &self,
@@ -268,7 +268,7 @@ impl Inner {
         if let Some(scope) = scope.filled() {
             scope.call_id.push_str(&input.id);
             scope.name(&entry.tool.name);
-            // A violation shows what was sent, and secrets are looked for in it.
+            // A violation shows the arguments as they were sent; secrets are found by them.
             scope.arguments.push_str(&input.arguments);
             scope.take_up(mode.policy().or(entry.policy), self.shards.layer());
             if !is_bare || policy::is_watched() || self.observer.observes_conditions() {
@@ -331,31 +331,31 @@ fn own(setup: &CallSetup<'_>, deadline: Option<At>) -> CallExtensions {
     }
 }
 
-/// How a call passes the gate of its registry, which keeps calls that write apart from all others.
+/// How a call takes the gate of its registry. Calls that write take it alone.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum GateUse {
-    /// It does not pass the gate, or its batch has passed it.
+    /// The call does not take the gate, or its batch holds it.
     #[default]
     None,
     Shared,
     Exclusive,
 }
 
-/// How far a call goes, and which gate it has already passed.
+/// How a call is made: as a call, a check or a trial, and which gates it already holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Mode {
     pub(super) only_check: bool,
     pub(super) gate: Option<Arc<Gate>>,
-    /// Instead of every setting of authors and operators.
+    /// The policy of a trial, which replaces every setting of authors and operators.
     pub(super) policy: Option<Policy>,
-    /// What the call may ask. A trial asks nothing.
+    /// What the call may ask a person. A trial asks nothing.
     pub(super) asking: Option<Arc<Asking>>,
-    /// How the call passes the gate while it runs. It waits for a person outside of the gate.
+    /// How the call takes the gate while it runs. It does not hold the gate while it waits for a person.
     pub(super) gate_use: GateUse,
 }
 
 impl Mode {
-    /// It is a call, and neither a check nor a trial.
+    /// Returns whether this is a call, and neither a check nor a trial.
     pub(super) fn is_a_call(&self) -> bool {
         !self.only_check && self.policy().is_none()
     }
@@ -366,7 +366,7 @@ impl Mode {
     }
 }
 
-/// A moment, and how long after the beginning of the call it is.
+/// A deadline, and its distance from the beginning of the call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
     pub(super) at: Instant,

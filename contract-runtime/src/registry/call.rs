@@ -1,4 +1,4 @@
-//! Calls as values: what they carry is set on them, and they begin when they are first polled.
+//! Calls as values: they are configured by methods, and begin when they are first polled.
 
 use std::fmt;
 use std::future::Future;
@@ -24,7 +24,7 @@ use crate::tool::{Context, Outcome};
 mod sealed {
     use super::{CallInput, Ending};
 
-    /// What is made of the end of a call.
+    /// The result type of a call, and how it is made from the end of the call.
     pub trait Form: Send + 'static {
         type Output: Send;
         fn of(ending: Ending, input: &mut CallInput<'_>) -> Self::Output;
@@ -268,7 +268,7 @@ impl<'r, F: Form> Call<'r, F> {
                 Some(end) => return end,
                 None => FailureKind::Failed("no async runtime could be started".to_owned()),
             },
-            // A hook refuses at the second poll. Only an approver may take longer.
+            // A hook refuses at the second poll. Only an approver may need more.
             _ => match (0..2).find_map(|_| now_or_never(Pin::new(&mut self))) {
                 Some(end) => return end,
                 None => FailureKind::Cancelled {
@@ -286,7 +286,7 @@ const NOT_AT_ONCE: &str =
     "the approver did not answer at once, and `blocking` cannot wait inside an async runtime";
 
 impl blocking::Problem {
-    /// Why a tool that has to be waited for was not started.
+    /// Returns why a tool that has to be waited for was not started.
     fn why(self, tool: &str) -> String {
         match self {
             Self::Inside => {
@@ -323,7 +323,7 @@ impl<F: Form> Future for Call<'_, F> {
     }
 }
 
-/// What a call gives that has ended.
+/// Returns the result of a call that has ended.
 #[inline]
 fn concluded<F: Form>(ending: Ending, setup: &mut CallSetup<'_>) -> F::Output {
     if !setup.context.is_empty() {

@@ -91,7 +91,7 @@ impl Inner {
         ending
     }
 
-    /// Refuses a call for which its tool does not matter, and asks a person or runs the others.
+    /// Refuses a call for reasons that do not depend on its tool; otherwise asks a person, if it must, and runs it.
     #[inline]
     async fn let_in(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
@@ -101,7 +101,7 @@ impl Inner {
                 let is_by_hook = matches!(refusal, FailureKind::Reported { .. });
                 let ending = self.refused(refusal);
                 if is_by_hook {
-                    // A caller that calls again and again can be dropped here, and others have their turn.
+                    // A caller that repeats a refused call without end can be dropped here, and other tasks can run.
                     tokio::task::yield_now().await;
                 }
                 return ending;
@@ -113,7 +113,7 @@ impl Inner {
         self.execute(index, setup, outer.as_deref()).await
     }
 
-    /// What stands in the way of a call before its policy and its limits are looked at.
+    /// Returns the index of the tool, or why the call is refused before its policy and its limits are looked at.
     #[inline]
     fn admit(
         &self,
@@ -240,7 +240,7 @@ impl Inner {
         ending
     }
 
-    /// The end of a call that has not begun, which is counted.
+    /// Counts and returns the end of a call that has not begun.
     #[cold]
     pub(super) fn refused(&self, kind: FailureKind) -> Ending {
         let ending = Ending::before_body(kind);
@@ -254,7 +254,7 @@ pub(super) fn not_started(reason: &'static str) -> FailureKind {
     FailureKind::Cancelled { reason, stopped }
 }
 
-/// What a tool is told that calls tools without end.
+/// The refusal of a tool that calls tools without end.
 #[cold]
 fn nested_too_deep(tool: &str, depth: usize, limit: usize) -> FailureKind {
     FailureKind::Failed(format!(

@@ -32,18 +32,17 @@ use crate::tool::forgiving::Decoding;
 use crate::tool::slot::Inputs;
 use crate::tool::spec::Constant;
 
-/// A tool in a registry, with everything decided that is reported when the registry is built; the rest is made when somebody
-/// asks for it, and kept.
+/// A tool in a registry, with its settings resolved. What is rarely needed is computed at its first use and kept.
 #[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) inputs: Inputs,
     output: Option<Arc<StoredSchema>>,
-    /// Its conditions, where an operator has changed which of them ask.
+    /// The conditions of the tool, if an operator has changed which of them ask for approval.
     changed: Option<Box<[Condition]>>,
-    /// Which of them ask.
+    /// The conditions that ask for approval.
     pub(crate) asks: Arc<Asks>,
-    /// Its conditions as everybody but the program sees them.
+    /// The conditions as they are published: keywords, sentences and rules.
     lowered: OnceLock<Box<Lowered>>,
     /// The operator's override, or the author's setting.
     pub(crate) policy: Option<Resolved>,
@@ -59,7 +58,7 @@ pub(crate) struct Entry {
     bounds: OnceLock<Option<Box<Bounds>>>,
 }
 
-/// What conditions become for everybody but the program.
+/// The published form of the conditions of a tool.
 #[derive(Debug)]
 struct Lowered {
     /// The schema of the arguments as it is published, where conditions change it.
@@ -71,11 +70,11 @@ pub(super) struct Settings {
     pub(super) coerce: bool,
     pub(super) ignore_unknown_keys: bool,
     pub(super) timeout: Option<Duration>,
-    /// The registry's own.
+    /// The policy of the registry.
     pub(super) policy: Option<Policy>,
-    /// What the operator says of asking.
+    /// The operator's changes of what asks for approval.
     pub(super) asks: Vec<AskChange>,
-    /// What tools have that never ask.
+    /// The empty set of questions, shared by the tools that never ask.
     pub(super) no_asks: Arc<Asks>,
 }
 
@@ -149,7 +148,7 @@ impl Entry {
 }
 
 impl Entry {
-    /// Its conditions, which ask as the operator wants them to.
+    /// Returns the conditions of the tool, with the operator's changes of which of them ask for approval.
     pub(super) fn conditions(&self) -> &[Condition] {
         self.changed.as_deref().unwrap_or(self.tool.conditions())
     }
@@ -159,7 +158,7 @@ impl Entry {
         refuses(self.outside, condition)
     }
 
-    /// Its conditions as everybody but the program sees them.
+    /// The conditions as they are published: keywords, sentences and rules.
     pub(crate) fn published(&self) -> &[PublishedCondition] {
         if self.conditions().is_empty() {
             return &[];
@@ -190,7 +189,7 @@ impl Entry {
         self.narrowed().unwrap_or_else(|| self.inputs.schema.json())
     }
 
-    /// The same with one condition alone.
+    /// Returns the published schema of the arguments with one condition only.
     pub(super) fn input_with(&self, condition: &Condition) -> Value {
         self.lower(std::slice::from_ref(condition)).input
     }
@@ -217,7 +216,7 @@ impl Entry {
         self.location.get_or_init(written)
     }
 
-    /// What a model is told the tool does.
+    /// Returns the description of the tool for models.
     pub(super) fn described(&self) -> Cow<'_, str> {
         if self.tool.alone {
             return Cow::Owned(alone(&self.tool.description));
@@ -237,7 +236,7 @@ impl Entry {
         tool
     }
 
-    /// Says of a violation without a sentence what its condition demands, in words that a model can read.
+    /// Adds what the condition demands, in words, to a violation that has no message.
     #[cold]
     pub(super) fn name_demand(&self, violation: &mut Violation) {
         let is_refusal = violation.kind == ConditionKind::Pre && violation.blame == Blame::Model;
@@ -266,7 +265,7 @@ impl Entry {
     }
 }
 
-/// The description of a tool whose calls are refused beside others.
+/// The sentence that a tool with `alone` adds to its description.
 fn alone(author: &str) -> String {
     let author = author.trim_end();
     format!("{author}\n\nCall it by itself: it is refused beside other calls of the same turn.")
@@ -278,7 +277,7 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
     let asked = guard(|| {
         let call = Call::describe(&into);
         if let Running::Later(mut future) = tool.shim.call(call) {
-            // It ends at its first poll, before the body.
+            // The future ends at its first poll: a description is asked for, and the body does not run.
             let _ = futures::now_or_never(future.as_mut());
         }
     });
@@ -319,7 +318,7 @@ fn judge_constants(tool: &Tool, schema: &InputSchema, problems: &mut Vec<BuildPr
             let Err(invalid) = examine(&text, schema, false) else {
                 continue;
             };
-            // The other arguments are missing, which says nothing of this one.
+            // The other arguments are missing; problems about those are not problems of this one.
             let own = |problem: &ArgumentProblem| {
                 let mut steps = problem.pointer.split('/');
                 steps.nth(1) == Some(&*parameter.name)

@@ -20,7 +20,7 @@ use crate::tool::{Status, ToolCall};
 
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
-    /// The place of each tool among the entries.
+    /// The index of each tool among the entries, by name.
     places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     pub(super) shared: Shared,
     pub(super) shards: Shards,
@@ -30,14 +30,14 @@ pub(crate) struct Inner {
     pub(super) before: CallHook,
     running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
-    /// A tool has properties that are exported under other names.
+    /// Whether a tool has properties that are exported under other names.
     pub(super) renames: bool,
     pub(super) gate: tokio::sync::RwLock<()>,
     pub(super) exports: Exports,
     pub(super) open_requests: OpenRequests,
-    /// Its tools, as questions about a history name them.
+    /// The tools, as conditions over a history name them.
     history_tools: OnceLock<Arc<[HistoryTool]>>,
-    /// No other registry of the process has it.
+    /// A number that no other registry of the process has.
     pub(super) id: u64,
 }
 
@@ -128,7 +128,7 @@ impl Inner {
         self.entries.get(self.position(name)?)
     }
 
-    /// Properties of a call that came under the names of an export get their own.
+    /// Replaces exported names of properties by the names that the tool declares.
     #[cold]
     pub(super) fn give_own_names(&self, call: &mut CallInput<'_>) {
         let schema = self.find(&call.name).map(|entry| &entry.inputs.schema);
@@ -141,7 +141,7 @@ impl Inner {
         }
     }
 
-    /// The tool at this index, as one that asks a history.
+    /// Returns the tool at this index as the asker of a history.
     pub(super) fn asker(&self, index: usize) -> Asker {
         let tool = |entry: &Entry| HistoryTool {
             name: entry.tool.name().to_owned(),
@@ -175,7 +175,7 @@ impl Inner {
     }
 }
 
-/// The most names in a refusal.
+/// The most names of tools that a refusal lists.
 const NAMES: usize = 10;
 
 /// `; the tools are `a`, `b` and 3 others`, or nothing if there are none.
@@ -190,7 +190,7 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     }
 }
 
-/// A call that is counted among the running ones until it ends, also when its future is dropped.
+/// Counts a call among the running ones until it ends or its future is dropped.
 pub(super) struct CallPermit<'r> {
     inner: &'r Inner,
     open: bool,
@@ -212,7 +212,7 @@ impl<'r> CallPermit<'r> {
     #[inline]
     pub(super) fn conclude(mut self, status: Status) {
         self.open = false;
-        // Whoever asks counts the call once it is over.
+        // A call that asks is counted when all its rounds are over.
         if status != Status::Asked {
             self.inner.shards.count(status);
         }
@@ -231,12 +231,12 @@ impl Drop for CallPermit<'_> {
     }
 }
 
-/// What a model is told when a hook panicked, so that it is not known whether the call is allowed.
+/// The refusal of a call whose hook panicked, so that it is not known whether the call is allowed.
 const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
 
 type Ask = Box<dyn Fn(&ToolCall) -> Result<(), String> + Send + Sync>;
 
-/// The hooks that are asked before every call; most registries have none.
+/// The hooks that may refuse a call before it begins; most registries have none.
 #[derive(Default)]
 pub(super) struct CallHook(Vec<Ask>);
 
@@ -253,7 +253,7 @@ impl CallHook {
         self.0.is_empty()
     }
 
-    /// Asks one after the other, until one refuses.
+    /// Asks the hooks one after the other, until one refuses.
     #[inline]
     pub(super) fn ask(&self, call: impl FnOnce() -> ToolCall) -> Result<(), FailureKind> {
         if self.is_empty() {
@@ -261,7 +261,7 @@ impl CallHook {
         }
         let call = &call();
         for ask in &self.0 {
-            // Who cannot answer has not agreed.
+            // A hook that panics has not agreed.
             let (status, error) = match ContractScope::deeper(|| panics::guard(|| ask(call))) {
                 Ok(Ok(())) => continue,
                 Ok(Err(reason)) => (Status::Cancelled, reason),

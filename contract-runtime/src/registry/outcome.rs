@@ -24,7 +24,7 @@ pub struct Ending {
 }
 
 impl Ending {
-    /// Of a call that has not begun.
+    /// Creates the end of a call that has not begun.
     #[cold]
     pub(super) fn before_body(kind: FailureKind) -> Self {
         Self {
@@ -112,7 +112,7 @@ fn recorded(
     examined: Option<Box<Examined>>,
 ) -> (OutcomeKind, Option<Box<Notes>>) {
     let mut end = match (scope.get().and_then(Scope::recorded), ran) {
-        // What ended the call is the violation, whatever was made of its panic on the way.
+        // A recorded violation ended the call, even if code between caught its panic and returned something else.
         (Some(violation), _) => Err(FailureKind::Violation(Box::new(violation))),
         (None, Ok(mut output)) => {
             cap(&mut output, limit);
@@ -127,7 +127,7 @@ fn recorded(
         Err(FailureKind::Failed(error) | FailureKind::Reported { error, .. }) => {
             *error = head_and_tail(Cow::Owned(take(error)), limit).into_owned();
         }
-        // A call that was given up while something was looked up for it.
+        // The call was given up before its body, while a given or a question was awaited.
         Err(FailureKind::TimedOut { stopped, .. } | FailureKind::Cancelled { stopped, .. })
             if *stopped == Stopped::CutOff && scope.phase() == Phase::BeforeBody =>
         {
@@ -154,7 +154,7 @@ fn recorded(
 }
 
 fn cap(output: &mut Output, limit: usize) {
-    // A text has at most as many characters as bytes, and most are far below the limit.
+    // A text has at most as many characters as bytes. Most are far below the limit.
     if output.text.len() > limit
         && let Cow::Owned(text) = head_and_tail(Cow::Borrowed(&output.text), limit)
     {

@@ -72,13 +72,13 @@ impl Tally {
     }
 }
 
-/// The copies of one registry; their sums are exact whenever no call is running.
+/// The counters of one registry, sharded by thread. Their sums are exact whenever no call is running.
 pub(super) struct Shards(Box<[Shard]>);
 
-/// One copy, on cache lines of its own: processors fetch two of 64 bytes at once.
+/// One shard, on cache lines of its own: processors fetch two lines of 64 bytes at once.
 #[repr(align(128))]
 struct Shard {
-    /// Each call counts itself among the holders of it.
+    /// Each running call holds a reference to it.
     layer: Arc<PolicyLayer>,
     tally: Tally,
 }
@@ -92,7 +92,7 @@ impl Shards {
         Self((0..count()).map(|_| shard()).collect())
     }
 
-    /// The copy of this thread.
+    /// Returns the shard of this thread.
     #[inline]
     fn own(&self) -> &Shard {
         // The count is a power of two.
@@ -120,7 +120,7 @@ impl Shards {
     }
 }
 
-/// Several for each processor, so that few threads meet on one.
+/// Returns the number of shards: several for each processor, so that few threads share one.
 fn count() -> usize {
     static COUNT: OnceLock<usize> = OnceLock::new();
     *COUNT.get_or_init(|| {

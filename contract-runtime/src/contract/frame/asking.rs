@@ -1,4 +1,4 @@
-//! What an execution asks a person before its body.
+//! Collects the questions for a person that must be answered before the body.
 
 use super::{FrameOf, Neighbours, Seen, Stop};
 use crate::contract::approval::{Asking, Question, QuestionText};
@@ -6,7 +6,7 @@ use crate::contract::details::Sentence;
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 
 impl FrameOf<'_> {
-    /// Judges a precondition that asks: no setting of operators can take the question away unseen.
+    /// Judges a precondition that asks. No policy of an operator removes the question.
     #[inline(never)]
     pub fn pre_or_ask(
         &mut self,
@@ -20,7 +20,7 @@ impl FrameOf<'_> {
         judged
     }
 
-    /// Sets the policy of a condition that asks, and returns that of the call, to be set again.
+    /// Sets the policy of a condition that asks, and returns the policy of the call, which the caller restores.
     #[inline]
     pub(super) fn unweakened(&mut self, index: usize, own: Option<Policy>) -> Resolved {
         let resolved = self.policy;
@@ -33,14 +33,14 @@ impl FrameOf<'_> {
         resolved
     }
 
-    /// Asks the question of a tool that asks always.
+    /// Adds the question of a tool that always asks.
     pub fn confirm(&mut self, write: impl FnOnce(&mut QuestionText)) {
         let confirms = self.asking().is_some_and(|asking| asking.asks.confirm);
         if !confirms {
             return;
         }
         let mut text = QuestionText::default();
-        // What it shows is the author's code.
+        // Formatting the values is the author's code and may panic.
         let written = self.scope.guard(|| write(&mut text));
         if let Some(open) = &mut self.open {
             open.confirmed = true;
@@ -58,7 +58,7 @@ impl FrameOf<'_> {
         self.scope.get()?.asking.as_deref()
     }
 
-    /// Whether the condition asks.
+    /// Returns whether the condition asks.
     pub(super) fn asks_at(&self, index: usize) -> bool {
         self.asking()
             .is_some_and(|asking| asking.asks.conditions.contains(&index))
@@ -98,7 +98,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Ends the execution where anything is open.
+    /// Ends the execution if a question is open.
     #[cold]
     pub(super) fn ask_open(&mut self) -> Result<(), Stop> {
         let confirms = self.asking().is_some_and(|asking| asking.asks.confirm);

@@ -1,9 +1,9 @@
-//! What postconditions kept from before the body, and their judging.
+//! Judges postconditions, and keeps what they need from before the body.
 
 use super::pass::Neighbours;
 use super::{Detection, FrameOf, NotJudged, Policy, Stop};
 
-/// What a postcondition kept from before the body; nothing when it will not be judged.
+/// What a postcondition kept from before the body; `None` if the postcondition will not be judged.
 #[derive(Debug)]
 pub struct Kept<S>(pub(super) Option<Result<S, Detection>>);
 

@@ -1,4 +1,4 @@
-//! Opens the frame of an execution, of a direct call or of a call by name, and takes the step from the conditions to the body.
+//! Opens the frame of a direct call or of a call by name, and enters the body.
 
 use super::{Frame, FrameOf, Phase, Stop};
 use crate::contract::condition::{Contract, ContractOf};
@@ -8,7 +8,7 @@ use crate::contract::scope::ContractScope;
 use crate::contract::thread::with_current;
 use crate::contract::{nesting, scope};
 
-/// Where conditions are too deep in conditions to be judged, and no panic can say so.
+/// The policy where conditions are nested too deeply to be judged while a panic unwinds.
 const NOT_JUDGED: Resolved = Resolved {
     policy: Policy::Ignore,
     origin: PolicyOrigin::Override,
@@ -27,8 +27,8 @@ impl Frame {
         Self::direct_otherwise(contract, judging)
     }
 
-    /// The same of a function that may wait before its body, while others run on its thread and it goes on on another: each of its
-    /// conditions is counted for itself.
+    /// Opens the frame of a direct call of an async function. It may wait before its body and continue on another thread, so each
+    /// of its conditions is counted as nested by itself.
     #[must_use]
     pub fn direct_later(contract: &'static Contract) -> Self {
         let scope = ContractScope::current();
@@ -39,7 +39,7 @@ impl Frame {
         frame
     }
 
-    /// Inside of a call, too deep in conditions, or under another policy of the process.
+    /// Opens the frame of a direct call inside of another call, in conditions nested too deeply, or under another process policy.
     #[inline(never)]
     fn direct_otherwise(contract: &'static Contract, judging: bool) -> Self {
         let scope = ContractScope::current();
@@ -53,13 +53,13 @@ impl Frame {
 }
 
 impl<'c> FrameOf<'c> {
-    /// A call by name that brought nothing but its arguments, under the policy of its scope.
+    /// Opens the frame of a bare call by name, under the policy of its scope.
     #[inline]
     pub(crate) fn bare(contract: &'c ContractOf<'c>, policy: Resolved) -> Self {
         Self::quiet(contract, policy, true, false)
     }
 
-    /// A call by name, in whose scope everything happens; its policy was resolved when that was made.
+    /// Opens the frame of any other call by name. Its policy was resolved with its scope.
     pub(crate) fn named(contract: &'c ContractOf<'c>, only_check: bool) -> Self {
         let scope = ContractScope::current();
         let asks = scope.get().is_some_and(|scope| scope.asking.is_some());
@@ -70,7 +70,7 @@ impl<'c> FrameOf<'c> {
         frame
     }
 
-    /// With nobody to tell of anything but a violation.
+    /// Creates a frame that reports nothing but violations.
     #[inline]
     fn quiet(contract: &'c ContractOf<'c>, policy: Resolved, named: bool, is_nested: bool) -> Self {
         Self {
@@ -101,7 +101,11 @@ impl<'c> FrameOf<'c> {
 }
 
 impl FrameOf<'_> {
-    /// The last step before the body.
+    /// Enters the body: asks open questions, ends a check, and tells observers.
+    ///
+    /// # Errors
+    ///
+    /// [`Stop::Asked`] or [`Stop::Unasked`] for an open question, [`Stop::BeforeBody`] for a check.
     #[inline]
     pub fn enter(&mut self) -> Result<(), Stop> {
         if !self.is_plain {
@@ -131,7 +135,7 @@ impl FrameOf<'_> {
         Ok(())
     }
 
-    /// The call ends before its body.
+    /// Notes that the call ends before its body.
     #[cold]
     pub(super) fn never_entered(&self) {
         if self.phase == Phase::Counted {

@@ -1,4 +1,4 @@
-//! Judges what asks the history of the run: a question without an answer is a violation, whatever is made of the answer.
+//! Judges conditions over the history of the run. A question without an answer is a violation, whatever the condition returns.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::contract::history::{CallPlace, Unplaced};
 use crate::contract::scope::Scope;
 
 impl FrameOf<'_> {
-    /// The place of a call by name in the history of its run.
+    /// Returns the place of a call by name in the history of its run.
     #[inline]
     pub(crate) fn place(&self) -> Option<&CallPlace> {
         self.scope.get().filter(|_| self.named)?.place.as_deref()
@@ -60,7 +60,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Lets a given ask the history, if there is one.
+    /// Begins a given that asks the history. It is an error if there is no history.
     #[inline(never)]
     pub fn ask_history(&mut self, index: usize) -> Result<(), Stop> {
         if let Some(place) = self.place() {
@@ -72,7 +72,7 @@ impl FrameOf<'_> {
         Err(self.unanswered(index, why))
     }
 
-    /// Ends the call where the history had no answer to a given.
+    /// Ends a given that asked the history. It is an error if a question had no answer.
     #[inline(never)]
     pub fn history_asked(&mut self, index: usize) -> Result<(), Stop> {
         let asked = self.place().map_or(Ok(()), CallPlace::asked);
@@ -99,7 +99,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// A scope like that of the call, where no question has an answer.
+    /// Returns a scope like that of the call in which no question has an answer.
     fn nowhere(&self) -> ContractScope {
         let mut scope = Scope::below(self.scope.get());
         let place = CallPlace::nowhere(self.unplaced(), self.name());

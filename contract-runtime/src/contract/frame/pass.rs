@@ -1,8 +1,8 @@
-//! The conditions that stand together, judged in one pass: one closure for all of them, and one guard around it.
+//! Judges neighbouring conditions in one pass: one closure for all of them, and one guard against panics around it.
 //!
-//! What is generic over a closure is compiled for each condition anew. So a condition is a few lines of a closure that is
-//! handed over as a pointer, and everything else is compiled once. What is marked `inline` here is small enough to be taken
-//! into the function that a condition stands above, where the pointer is known and the call through it disappears.
+//! Code that is generic over a closure is compiled again for each condition. So a condition is a few lines of a closure that is
+//! passed as a pointer, and everything else is compiled once. The functions marked `inline` are small enough to be inlined into
+//! the contracted function, where the pointer is known and the indirect call disappears.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -10,11 +10,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::{Checked, Details, FrameOf, NotJudged, Phase, Policy, STRIPPED, Stop};
 
-/// Conditions that stand together: judges those that a pass wants and stops at the first that does not hold, or tells the
-/// details of the one that the pass has reached.
+/// Neighbouring conditions as one closure. Without details it judges those that the pass wants, and stops at the first that does
+/// not hold. With details it fills in those of the condition that the pass has reached.
 pub type Neighbours<'n> = &'n dyn Fn(&Pass, Option<&mut Details<'_>>) -> Checked;
 
-/// Which of the conditions that stand together are judged, and which one was reached.
+/// Which of the neighbouring conditions are judged, and which one was reached last.
 #[derive(Debug)]
 pub struct Pass {
     wanted: u64,
@@ -32,7 +32,7 @@ impl Pass {
         }
     }
 
-    /// Over one condition, which has been reached.
+    /// Creates a pass over one condition, which counts as reached.
     pub(super) const fn of(place: usize) -> Self {
         Self {
             wanted: 1 << place,
@@ -40,7 +40,7 @@ impl Pass {
         }
     }
 
-    /// Goes on to the next condition; false where it is passed over.
+    /// Goes on to the next condition. Returns false if the pass skips it.
     #[must_use]
     #[inline]
     pub fn reaches(&self, place: usize) -> bool {
@@ -51,7 +51,7 @@ impl Pass {
         is_wanted
     }
 
-    /// Which condition was reached last.
+    /// Returns which condition was reached last.
     #[must_use]
     #[inline]
     pub fn place(&self) -> usize {
@@ -66,7 +66,7 @@ pub(super) enum Unmet {
     Panics(Box<dyn Any + Send>),
 }
 
-/// Judges them, and catches what they panic with.
+/// Judges the conditions and catches a panic.
 #[inline]
 pub(super) fn judged(pass: &Pass, conditions: Neighbours<'_>) -> Result<(), Unmet> {
     match catch_unwind(AssertUnwindSafe(|| conditions(pass, None))) {
@@ -77,7 +77,7 @@ pub(super) fn judged(pass: &Pass, conditions: Neighbours<'_>) -> Result<(), Unme
 }
 
 impl FrameOf<'_> {
-    /// Judges preconditions that stand together, `count` of them from the one at `first`.
+    /// Judges `count` neighbouring preconditions, beginning with the one at `first`.
     ///
     /// # Errors
     ///
@@ -106,7 +106,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// One of them does not hold; where the call goes on, so do they.
+    /// Reports the condition that does not hold. If the call goes on, the conditions behind it are judged, too.
     #[cold]
     #[inline(never)]
     fn unmet(
@@ -123,7 +123,7 @@ impl FrameOf<'_> {
         self.pre_each(next, first, count, None, conditions)
     }
 
-    /// Each for itself, from the one at `next` on: somebody hears of each, they are not judged, or they have a policy of their own.
+    /// Judges each condition by itself, beginning with the one at `next`: because an observer is told of each, or because of its policy.
     #[cold]
     #[inline(never)]
     fn pre_each(
@@ -142,7 +142,7 @@ impl FrameOf<'_> {
         Ok(())
     }
 
-    /// Judges one condition before the body, which is to be judged.
+    /// Judges one condition before the body.
     pub(super) fn judge_before(
         &mut self,
         first: usize,
@@ -158,7 +158,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Judges one condition, which is to be judged.
+    /// Judges one condition without counting it as nested.
     #[inline]
     pub(super) fn judge_at(
         &mut self,
