@@ -46,16 +46,16 @@ pub struct Question {
     /// enum of units stands in quotation marks. A value of a model has 1,000 characters at most, and what the author's code computed
     /// 4,000; more is cut in the middle, with the number of characters left out, and an approval then reaches this one call.
     pub text: String,
-    /// What the sentence says before it is cut and cleaned, which an answer is for too.
+    /// The digest of the sentence before it is cut and cleaned; an answer is good for this digest only.
     #[serde(skip)]
     pub(crate) exact: Exact,
 }
 
-/// What a question says as a whole; a copy that was read from JSON has none.
+/// The digest of a whole question. A copy that was read from JSON has none.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Exact {
     digest: u128,
-    /// Not all of it is shown.
+    /// Whether the text is cut.
     is_cut: bool,
 }
 
@@ -65,7 +65,7 @@ impl fmt::Debug for Exact {
     }
 }
 
-/// Two questions that read the same are the same to whoever reads them.
+/// Two questions with the same text are equal, whatever was cut.
 impl PartialEq for Exact {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -117,7 +117,7 @@ pub struct ApprovalRequest {
 }
 
 impl ApprovalRequest {
-    /// A request of a call that has yet to be named.
+    /// Creates a request without the names of its call, which are filled in later.
     pub(crate) fn about(questions: Vec<Question>) -> Self {
         Self {
             id: String::new(),
@@ -273,18 +273,18 @@ pub struct Answer {
     pub decision: Decision,
 }
 
-/// What one execution has to ask before its body.
+/// The questions of one execution, collected before its body.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct OpenQuestions {
     pub(crate) questions: Vec<Question>,
-    /// The tool's own question has been put.
+    /// Whether the question of the tool itself is among them.
     pub(crate) confirmed: bool,
-    /// A question could not be put into words.
+    /// Whether writing a question panicked.
     pub(crate) unwritten: bool,
 }
 
-/// Who decides on requests; it may wait for a person.
+/// The host's function that decides on requests. It may wait for a person.
 #[derive(Clone)]
 pub(crate) struct Approver(Arc<dyn Fn(ApprovalRequest) -> Deciding + Send + Sync>);
 
@@ -309,10 +309,10 @@ impl fmt::Debug for Approver {
     }
 }
 
-/// Which conditions of a tool ask, as its author and the operator say.
+/// Which conditions of a tool ask, by its author and the operator.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asks {
-    /// The conditions, by their place.
+    /// The indices of the conditions.
     pub(crate) conditions: Vec<usize>,
     pub(crate) confirm: bool,
 }
@@ -323,18 +323,18 @@ impl Asks {
     }
 }
 
-/// What one call may ask, and what it need not ask any more.
+/// The questions of one call, and the approvals that it already has.
 #[derive(Clone, Debug)]
 pub(crate) struct Asking {
     pub(crate) asks: Arc<Asks>,
     pub(crate) tool: String,
-    /// The registry, by a number that no other has.
+    /// The number of the registry, which no other has.
     pub(crate) registry: u64,
-    /// The caller, by the name that its context gave it.
+    /// The name of the caller, if its context has one.
     pub(crate) caller: Option<Arc<str>>,
-    /// The call, by a number that only calls with the same arguments have.
+    /// The digest of the call, which only calls with the same arguments have.
     pub(crate) call: u128,
-    /// The questions that this call has the answer to.
+    /// The digests of the questions that are approved for this call.
     pub(crate) approved: Vec<u128>,
     /// The violations that were observed in earlier rounds of this call.
     pub(crate) told: Vec<Violation>,
@@ -342,9 +342,9 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Whether somebody has said yes to this question already.
+    /// Returns whether this question is already approved.
     pub(crate) fn is_approved(&self, question: &Question) -> bool {
-        // Whoever said no to this very question has not said yes to it by another.
+        // A denial of this very question wins over a wider approval.
         if self.denial(std::slice::from_ref(question)).is_some() {
             return false;
         }
@@ -366,7 +366,7 @@ impl Asking {
         }
     }
 
-    /// Why one of these was denied in this run, if it was.
+    /// Returns why one of these questions was denied in this run, if it was.
     pub(crate) fn denial(&self, questions: &[Question]) -> Option<String> {
         let mut keys = questions.iter().map(|question| self.repeated(question));
         keys.find_map(|key| self.runs().find_map(|run| run.answers.denial(&key)))
@@ -380,7 +380,7 @@ impl Asking {
         }
     }
 
-    /// Notes that these had no answer; the result says that this is so for the third time in the run.
+    /// Notes that these questions had no answer. Returns true at the third time in the run.
     pub(crate) fn is_given_up(&self, questions: &[Question]) -> bool {
         let Some(run) = &self.run else { return false };
         let counts = questions
@@ -393,12 +393,12 @@ impl Asking {
         std::iter::successors(self.run.as_deref(), |run| run.outer.as_deref())
     }
 
-    /// The question to this call.
+    /// Returns the digest of a question to this call.
     pub(crate) fn sentence(&self, question: &Question) -> u128 {
         self.key(&[&question.contract, &question.exact.digest.to_string()])
     }
 
-    /// The question to any call with these arguments.
+    /// Returns the digest of a question to any call with these arguments.
     fn repeated(&self, question: &Question) -> u128 {
         let call = self.call.to_string();
         self.key(&[
@@ -408,12 +408,13 @@ impl Asking {
         ])
     }
 
-    /// The condition, whatever it asks.
+    /// Returns the digest of a condition, whatever it asks.
     fn condition(&self, question: &Question) -> u128 {
         self.key(&[&question.contract])
     }
 
-    /// A tool of another registry may have the same name and ask the same, and an answer is good for one caller only.
+    /// Includes the registry and the caller: a tool of another registry may have the same name and ask the same, and an answer is good
+    /// for one caller only.
     fn key(&self, parts: &[&str]) -> u128 {
         let registry = self.registry.to_string();
         let caller = self.caller.as_deref();
@@ -426,7 +427,7 @@ impl Asking {
 /// How often one call may stay without an answer in a run.
 const UNANSWERED: u32 = 3;
 
-/// How many answers a run remembers; behind that it asks again.
+/// How many answers a run remembers; beyond that it asks again.
 const REMEMBERED: usize = 10_000;
 
 /// The answers of a run.
@@ -485,17 +486,17 @@ impl RunAnswers {
     }
 }
 
-/// The keys that this process has drawn and shows nobody.
+/// Random keys of this process, so that digests cannot be forged.
 static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
 
-/// Tells texts apart.
+/// Returns a keyed digest of the texts.
 pub(crate) fn digest(parts: &[&str]) -> u128 {
     KEYS.iter().fold(0, |digest, keys| {
         (digest << 64) | u128::from(keys.hash_one(parts))
     })
 }
 
-/// Tells calls apart, by what their arguments mean; nothing for more arguments than are compared.
+/// Returns a keyed digest of a call, by the meaning of its arguments. Returns `None` if there are too many arguments.
 pub(crate) fn call_digest(tool: &str, arguments: &dyn CallArguments) -> Option<u128> {
     KEYS.iter().try_fold(0, |digest, keys| {
         let arguments = history::sorted_digest(keys, arguments)?;

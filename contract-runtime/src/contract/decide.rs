@@ -1,4 +1,4 @@
-//! Puts a request to an approver, aside of the call that it is about.
+//! Asks an approver about a request, outside of the scope of the call.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -84,7 +84,7 @@ fn masked(scope: &Scope) -> Value {
     sent
 }
 
-/// A decision that somebody may still be thinking about.
+/// A decision that is awaited, polled and dropped in a scope of its own.
 struct DecidingAside {
     aside: ContractScope,
     /// `None` when it is dropped.
@@ -108,7 +108,7 @@ impl Drop for DecidingAside {
     }
 }
 
-/// An id of a request that nobody can guess, and that no other request of this process has.
+/// Returns an id that cannot be guessed and that no other request of this process has.
 pub(crate) fn new_id() -> String {
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Calls of tools that ask: they run up to the question, and again with the answer.
+//! Calls of tools that ask a person: a call runs up to its questions, and again with the answers.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
@@ -31,17 +31,17 @@ const ROUNDS: usize = 3;
 const WAITING: usize = 1_000;
 const WAITING_EACH: usize = 100;
 
-/// Requests that nobody has answered yet.
+/// The requests that have no answer yet.
 #[derive(Default)]
 pub(super) struct OpenRequests(Mutex<VecDeque<OpenRequest>>);
 
 struct OpenRequest {
     id: String,
-    /// The call, as [`told_apart`] tells calls apart.
+    /// The digest of the call, as [`told_apart`] computes it.
     call: u128,
     caller: Option<Arc<str>>,
     questions: Vec<Question>,
-    /// What was approved in earlier rounds.
+    /// The digests of what was approved in earlier rounds.
     approved: Vec<u128>,
 }
 
@@ -68,7 +68,7 @@ impl OpenRequests {
         open.push_back(request);
     }
 
-    /// Takes a request that is the one meant, so that nobody answers it twice.
+    /// Takes out a request, so that it cannot be answered twice.
     fn take(&self, id: &str, is_meant: impl Fn(&OpenRequest) -> bool) -> Option<OpenRequest> {
         let mut open = ignore_poison(self.0.lock());
         let place = open.iter().position(|one| one.id == id && is_meant(one))?;
@@ -87,14 +87,14 @@ impl Registry {
     }
 }
 
-/// One call with all its rounds.
+/// One call, with all rounds of questions.
 struct Asked<'r> {
     inner: &'r Arc<Inner>,
     index: usize,
     setup: CallSetup<'r>,
     outer: Option<Box<Inherited>>,
     asking: Asking,
-    /// It has asked and not been made again, so that nobody else counts it.
+    /// Whether the call waits for an answer. If it is dropped meanwhile, it is counted here.
     between_rounds: bool,
 }
 
@@ -108,7 +108,7 @@ impl Drop for Asked<'_> {
 }
 
 impl Inner {
-    /// A call of a tool that asks, which has passed the hooks.
+    /// Makes the call of a tool that asks, after the hooks.
     pub(super) async fn ask_first(
         self: &Arc<Self>,
         index: usize,
@@ -184,7 +184,7 @@ impl Asked<'_> {
             let decision = self.decision(&approver, request.clone()).await;
             match &decision {
                 Ok(decision) => questioning.decided(decision),
-                // The question is gone, though nobody has answered it.
+                // The question is withdrawn without an answer.
                 Err(FailureKind::Denied { reason }) => {
                     questioning.decided(&Decision::Denied(reason.clone()));
                 }
@@ -219,7 +219,7 @@ impl Asked<'_> {
         self.denied(CHANGED.to_owned())
     }
 
-    /// The call up to its end, or to a question.
+    /// Runs the call up to its end or to a question.
     async fn round(&mut self) -> Ending {
         let gate = &self.inner.gate;
         let (_shared, _alone) = match self.setup.mode.gate_use {
@@ -233,7 +233,7 @@ impl Asked<'_> {
         self.inner.execute(self.index, &self.setup, outer).await
     }
 
-    /// A scope whose observers are those of the call.
+    /// Returns a scope with the observers of the call.
     fn observed(&self) -> Scope {
         let mut scope = Scope::below(ContractScope::current().get());
         scope.observers = self.setup.context.observers_inside(scope.observers);
@@ -249,7 +249,7 @@ impl Asked<'_> {
         self.outer.as_ref().map_or(0, |outer| outer.depth)
     }
 
-    /// Says of which call a request is.
+    /// Fills in which call a request is about.
     fn complete(&self, request: &mut ApprovalRequest) {
         let entry = &self.inner.entries[self.index];
         let sent = serde_json::from_str(&self.setup.input.arguments);
@@ -276,7 +276,7 @@ impl Asked<'_> {
         }
     }
 
-    /// Takes the answer that is to this call, if one is; those to other calls are left to them.
+    /// Takes the answer to this call, if there is one. Answers to other calls are left for those.
     fn answered(&mut self, answers: Vec<Answer>) -> Result<(), String> {
         let (open_requests, asking) = (&self.inner.open_requests, &self.asking);
         let is_meant =
@@ -293,7 +293,7 @@ impl Asked<'_> {
         found.map_or(Ok(()), |(decision, open)| self.decided(decision, open))
     }
 
-    /// Keeps an approval, or says why the call was denied.
+    /// Keeps an approval. The error is the reason why the call was denied.
     fn decided(&mut self, decision: Decision, open: OpenRequest) -> Result<(), String> {
         match decision {
             Decision::Approved(approval) => {
@@ -365,15 +365,15 @@ const GIVEN_UP: &str = "it was asked three times, and there was no answer";
 const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
 
-/// A call that nobody decided on, so that its run may ask again.
+/// Returns the failure of a call that was not decided, so that its run may ask again.
 fn denied(why: &str) -> FailureKind {
     FailureKind::Denied {
         reason: why.to_owned(),
     }
 }
 
-/// What tells a call apart from others: equal only for arguments that its tool reads alike, such as a default that is left out
-/// and one that is spelled out.
+/// Returns a digest of a call. It is equal for arguments that the tool reads alike, such as an omitted default and a written one,
+/// and for no others.
 fn told_apart(entry: &Entry, call: &CallInput<'_>, coerces: bool) -> u128 {
     let inputs = &entry.inputs;
     let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();

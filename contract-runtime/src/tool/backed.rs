@@ -155,7 +155,7 @@ impl From<CallError> for FailureKind {
 }
 
 impl CallError {
-    /// How the call ends here, under the policies of this side.
+    /// Returns how the call ends under the policies of this registry.
     fn into_failure(self, frame: &mut FrameOf<'_>) -> FailureKind {
         let Self::Violation(violation) = self else {
             return self.into();
@@ -163,7 +163,7 @@ impl CallError {
         let said = violation.to_string();
         match frame.fail_with(*violation) {
             Err(stop) => stop.into(),
-            // Under its policy it would not have ended the call there either.
+            // Under this policy the condition does not end a call, neither here nor there.
             Ok(()) => FailureKind::Failed(said),
         }
     }
@@ -218,7 +218,7 @@ impl<B: Backing> Backed<B> {
         Ok(output)
     }
 
-    /// The arguments, when neither a condition of the backing nor the schema refuses them.
+    /// Returns the arguments, unless a condition of the backing or the schema refuses them.
     fn judged(
         &self,
         request: &Request<'_>,
@@ -246,7 +246,7 @@ fn read(request: &Request<'_>) -> Result<Map<String, Value>, FailureKind> {
     serde_json::from_str(text).map_err(|_| FailureKind::unread())
 }
 
-/// The arguments, where only keywords refuse them.
+/// Returns the arguments if only keywords, and no types, refuse them.
 fn well_typed(invalid: &InvalidArguments, text: &str) -> Option<Map<String, Value>> {
     let by_keyword = |problem: &ArgumentProblem| {
         matches!(
@@ -262,10 +262,10 @@ fn well_typed(invalid: &InvalidArguments, text: &str) -> Option<Map<String, Valu
     all.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// A closure over the arguments.
+/// A handler that gets the arguments.
 struct Handler<H>(H);
 
-/// A closure that sees its call too.
+/// A handler that gets the arguments and its call.
 struct HandlerOfCall<H>(H);
 
 impl<H, F, E> Backing for Handler<H>

@@ -1,4 +1,4 @@
-//! What a call gets from its caller besides its arguments.
+//! The context of a call: what its caller passes besides the arguments.
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
@@ -45,7 +45,7 @@ type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 #[derive(Clone, Debug, Default)]
 #[must_use]
 pub struct Context(
-    /// Most calls bring nothing.
+    /// `None` for an empty context, which most calls have.
     Option<Box<ContextInner>>,
 );
 
@@ -101,7 +101,7 @@ impl Context {
         self
     }
 
-    /// Whether the arguments of the call are corrected whatever its registry does.
+    /// Returns whether the arguments of the call are corrected even if its registry does not correct any.
     pub(crate) fn coerces(&self) -> bool {
         self.0.as_ref().is_some_and(|brought| brought.coerce)
     }
@@ -196,7 +196,7 @@ impl Context {
         self
     }
 
-    /// The observers of the context and of its run.
+    /// Returns the observers of the context and of its run.
     pub(crate) fn observers(&self) -> impl Iterator<Item = &Observer> {
         let own = self.0.as_ref().map(|brought| &brought.observer);
         own.into_iter()
@@ -208,7 +208,7 @@ impl Context {
         self.0.is_some() && self.observers().any(Observer::observes_calls)
     }
 
-    /// The observers of what happens in a call inside of another: a run of its own takes the place of the outer one.
+    /// Returns the observers of what happens inside the call. If it has a run of its own, that replaces the outer run.
     pub(crate) fn observers_inside(&self, mut outer: Observers) -> Observers {
         if self.has_run() {
             outer.own.clear();
@@ -219,7 +219,7 @@ impl Context {
         outer
     }
 
-    /// Takes from another context what this one lacks.
+    /// Fills what is missing in this context from another one.
     ///
     /// ```
     /// use contract_runtime::Context;
@@ -316,7 +316,7 @@ impl Context {
         self.own_run()?.history.as_ref()
     }
 
-    /// The same for several calls, which are of one turn.
+    /// Returns the context for several calls of one turn.
     pub(crate) fn in_turn(mut self) -> Self {
         if let Some(run) = self.0.as_mut().and_then(|brought| brought.run.as_mut()) {
             run.history = run.history.as_ref().map(RunHistory::in_turn);

@@ -15,7 +15,7 @@ use super::failure::FailureKind;
 use super::outcome::OutputKind;
 use super::reply::{Output, Reply};
 
-/// The usual size of a result, so that most are written without growing.
+/// The initial capacity of a result in bytes, so that most are written without growing.
 const FIRST_ALLOCATION: usize = 128;
 
 pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
@@ -25,7 +25,7 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
     finish(written, text, &layout, || non_finite::find(value))
 }
 
-/// Whether JSON can carry every number of a value.
+/// Whether every number of a value can be written as JSON.
 pub(crate) fn is_writable<T: Serialize + ?Sized>(value: &T) -> bool {
     write(value).is_ok()
 }
@@ -81,9 +81,9 @@ struct Layout {
     /// How many lists, objects, items, keys and values have begun and not ended. An error that a type ignores leaves some open
     /// for ever, as does a key without a value or a value without a key.
     open: usize,
-    /// A key was written, and its value was not.
+    /// Whether a key was written and its value was not.
     awaits_value: bool,
-    /// The whole result is a string.
+    /// Whether the whole result is a string.
     is_text: bool,
     wrote_null: bool,
 }

@@ -11,51 +11,51 @@ use crate::contract::scope::Phase;
 use crate::contract::violation::{Blame, MASK, Violation};
 use crate::schema::arguments::InvalidArguments;
 
-/// The end of a call without a result, as its outcome keeps it.
+/// Why a call gave no result, with the sentence for the model.
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
-    /// Composed when it is asked for.
+    /// The sentence, which is composed at its first use.
     sentence: OnceLock<String>,
 }
 
-/// Why a call by name gave no result, wherever on its way that was found.
+/// Why a call by name gave no result.
 #[derive(Clone, Debug)]
 pub enum FailureKind {
     /// The arguments were refused.
     InvalidArguments(Box<InvalidArguments>),
     /// The registry has no tool of that name.
     UnknownTool {
-        /// The nearest name or those there are, as the end of the sentence.
+        /// The end of the sentence: the nearest name, or the names of the tools.
         instead: String,
     },
     /// A condition does not hold.
     Violation(Box<Violation>),
     /// A person has to be asked.
     Asked(Box<ApprovalRequest>),
-    /// A person, or the lack of one, denied it.
+    /// A person denied the call, or there was nobody to ask.
     Denied {
-        /// What the model is told.
+        /// The sentence for the model.
         reason: String,
     },
-    /// The tool said that it failed, with its error.
+    /// The tool returned an error, with this text.
     Failed(String),
-    /// JSON cannot carry the result, and why.
+    /// The result cannot be written as JSON, for this reason.
     Unwritable(String),
-    /// The tool, or what was run for it, panicked.
+    /// The tool panicked, or a hook that was run for it.
     Panicked,
-    /// Its time was over.
+    /// The time of the call was over.
     TimedOut {
-        /// How long it had.
+        /// How long the call had.
         after: Duration,
-        /// How far it had come.
+        /// How far the call had got.
         stopped: Stopped,
     },
-    /// It was given up.
+    /// The call was cancelled.
     Cancelled {
-        /// Why.
+        /// The reason.
         reason: &'static str,
-        /// How far it had come.
+        /// How far the call had got.
         stopped: Stopped,
     },
     /// Too many calls are running.
@@ -63,35 +63,36 @@ pub enum FailureKind {
         /// The most that may run.
         limit: usize,
     },
-    /// In the words of what ended it: a hook before the call, the other side of a connection, the lack of a runtime.
+    /// The call was ended by something else, in its own words: a hook before the call, the other side of a connection, a missing
+    /// runtime.
     Reported {
-        /// How it ended.
+        /// The status of the call.
         status: Status,
-        /// What is said of it.
+        /// The sentence about it.
         error: String,
-        /// Whether it took effect.
+        /// Whether the call took effect.
         effect: Effect,
         /// Whether the body may still be running.
         may_still_run: bool,
     },
-    /// No failure: everything before the body holds, and nothing more was asked for.
+    /// The call was a check, and everything before the body holds. This does not fail a call.
     Checked,
 }
 
-/// How far the body had come when its call was given up.
+/// How far a call had got when it was given up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Nothing of it had run.
+    /// The call had not begun.
     NotStarted,
-    /// Something was being looked up for it.
+    /// A given or a question was awaited before the body.
     BeforeBody,
-    /// It was stopped on its way.
+    /// The body was stopped.
     CutOff,
-    /// Nothing can stop it.
+    /// The body cannot be stopped and may still run.
     MayStillRun,
 }
 
-/// What a model is told where a question panicked.
+/// The sentence for the model when writing a question panicked.
 const UNASKED: &str = "not started, because the question to a person about it panicked; this is a fault of the tool, not of the arguments";
 
 impl From<Stop> for FailureKind {
@@ -143,7 +144,7 @@ impl FailureKind {
         Self::Failed("an argument was used before it was read".to_owned())
     }
 
-    /// The end of a call of which nothing has run, with its sentence.
+    /// Creates the failure of a call whose body has not run, with its sentence.
     pub(crate) fn before_body(status: Status, error: &str) -> Self {
         Self::Reported {
             status,
@@ -153,7 +154,7 @@ impl FailureKind {
         }
     }
 
-    /// The same end without any value, as a log may hold it; what a tool or a person said may hold any.
+    /// Returns the failure without any value, for logs. What a tool or a person wrote may contain any value and is left out.
     pub(super) fn masked(&self) -> Self {
         let mut masked = self.clone();
         match &mut masked {
@@ -199,7 +200,7 @@ impl FailureKind {
             },
             Self::Reported { effect, .. } => *effect,
             _ if phase == Phase::BeforeBody => Effect::None,
-            // Of a tool that is elsewhere: its body was not entered there.
+            // The tool is in another process, and its body was not entered there.
             Self::Violation(violation) if is_own_precondition(violation) => Effect::None,
             Self::Unwritable(_) => Effect::Complete,
             Self::Panicked if phase == Phase::Result => Effect::Complete,
@@ -207,7 +208,7 @@ impl FailureKind {
         }
     }
 
-    /// What went wrong, and whether it took effect. A text of the tool or of the other side of a connection stays as it is.
+    /// Returns what went wrong and whether the call took effect. A text of the tool or of another process stays as it is.
     fn sentence_with(&self, tool: &str, effect: Effect) -> String {
         let sentence = self.sentence(tool);
         let is_as_given = match self {
@@ -223,7 +224,7 @@ impl FailureKind {
         }
     }
 
-    /// What went wrong, as a sentence for the model.
+    /// Returns what went wrong, as a sentence for the model.
     fn sentence(&self, tool: &str) -> String {
         match self {
             Self::InvalidArguments(invalid) => invalid.to_string(),
@@ -278,7 +279,7 @@ fn is_own_precondition(violation: &Violation) -> bool {
 }
 
 impl Stopped {
-    /// How far the call had come.
+    /// Returns how far the call had got.
     fn doubt(self) -> &'static str {
         match self {
             Self::NotStarted | Self::CutOff => "",
@@ -289,7 +290,7 @@ impl Stopped {
 }
 
 fn seconds(duration: Duration) -> String {
-    // What is left of a limit is a little less than the limit.
+    // The remaining time is a little less than the limit, so it is rounded.
     match duration.as_micros().div_ceil(1000) {
         millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
         millis => format!("{millis} ms"),

@@ -1,4 +1,4 @@
-//! The kind of a parameter's type, determined by the compiler and not by its spelling.
+//! Finds the kind of a parameter by its type, which the compiler knows, and not by how the type is spelled.
 
 #![allow(
     clippy::unused_self,
@@ -17,7 +17,7 @@ use super::failure::FailureKind;
 use super::forgiving::Decoding;
 use super::slot::{Argument, ArgumentType, Lend};
 
-/// A type, in search of what can be done with it.
+/// A probe for the kind of a type.
 ///
 /// `Type::<T>::NEW.kind()` sorts without any bound: the methods of `Type` are for references, and where none of them
 /// fits, the compiler goes on to what a `Type` dereferences to.
@@ -28,7 +28,7 @@ pub struct Type<T>(OtherType<T>);
 pub struct OtherType<T>(PhantomData<fn() -> T>);
 
 impl<T> Type<T> {
-    /// The only value.
+    /// The only value of the probe.
     pub const NEW: Self = Self(OtherType(PhantomData));
 }
 
@@ -40,7 +40,7 @@ impl<T> Deref for Type<T> {
 }
 
 impl<T: ?Sized> Type<&T> {
-    /// Sorts a reference.
+    /// Chooses the kind of a reference.
     #[must_use]
     pub const fn kind(&self) -> Kind<T, Reference<T>> {
         Kind::NEW
@@ -48,7 +48,7 @@ impl<T: ?Sized> Type<&T> {
 }
 
 impl<T: ?Sized> Type<Option<&T>> {
-    /// Sorts a reference that may be missing.
+    /// Chooses the kind of an optional reference.
     #[must_use]
     pub const fn kind(&self) -> Kind<T, MaybeReference<T>> {
         Kind::NEW
@@ -69,7 +69,7 @@ pub struct MaybeReference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 #[derive(Debug)]
 pub struct Plain<T>(PhantomData<fn() -> T>);
 
-/// One of the three.
+/// One of the three kinds of parameters.
 pub trait Sorted {
     const NEW: Self;
 }
@@ -192,7 +192,7 @@ impl<T: ?Sized> Unfit<T> {
     note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
 )]
 pub trait ToolArgument {
-    /// Passes on what was asked for.
+    /// Returns the probe with its bound checked.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -209,7 +209,7 @@ impl<T: ?Sized + Lend> ToolArgument for T {}
     note = "if the program gives the value, and not the model, write `#[context]` before the parameter"
 )]
 pub trait Described {
-    /// Passes on what was asked for.
+    /// Returns the probe with its bound checked.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -231,7 +231,7 @@ impl<T: DeserializeOwned + Send> Readable for [T] {}
     note = "write `Arc` for `Rc`, `Mutex` for `RefCell`, an atomic or a `Mutex` for `Cell`, and `dyn Trait + Send + Sync` for `dyn Trait`"
 )]
 pub trait SharedContext {
-    /// Passes on what was asked for.
+    /// Returns the probe with its bound checked.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -247,7 +247,7 @@ impl<T: ?Sized + Send + Sync> SharedContext for T {}
     note = "for a value that may be missing, write `Option<&T>` or `Option<Arc<T>>`"
 )]
 pub trait ContextParameter {
-    /// Passes on what was asked for.
+    /// Returns the probe with its bound checked.
     fn of<G>(asked: Asked<G, Self>) -> G {
         asked.0
     }
@@ -256,7 +256,7 @@ pub trait ContextParameter {
 #[diagnostic::do_not_recommend]
 impl<T: Held> ContextParameter for T {}
 
-/// Stands in for a parameter whose type will not do.
+/// Stands in for a parameter whose type cannot be used, so that the compiler reports nothing else.
 #[derive(Clone, Copy, Debug)]
 pub struct Refused;
 

@@ -22,12 +22,12 @@ use super::outcome::OutputKind;
 use crate::contract::scope::{Phase, PhaseOnUnwind};
 use crate::schema::Describe;
 
-/// What a tool gave, as the model gets it.
+/// The result of a tool, as the model gets it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Output {
     pub(crate) text: String,
     pub(crate) kind: OutputKind,
-    /// Most results carry none, and one word is moved faster than three.
+    /// The artifacts. They are boxed twice because most results have none, and one word is moved faster than three.
     #[allow(clippy::box_collection, reason = "see above")]
     pub(crate) artifacts: Option<Box<Vec<Artifact>>>,
 }
@@ -38,10 +38,10 @@ impl Output {
     }
 }
 
-/// What a call by name gives, or why it gave nothing.
+/// The result of a call by name, or why there is none.
 pub type Reply = Result<Output, FailureKind>;
 
-/// A result in view of its conditions, by reference: the `Ok` side of a `Result`, or the whole of anything else.
+/// Gives postconditions a reference to the result: to the `Ok` side of a `Result`, or to the whole of any other type.
 #[derive(Debug)]
 pub struct SuccessProbe<'a, T>(NotResult<'a, T>);
 
@@ -49,7 +49,7 @@ pub struct SuccessProbe<'a, T>(NotResult<'a, T>);
 pub struct NotResult<'a, T>(&'a T);
 
 impl<'a, T> SuccessProbe<'a, T> {
-    /// Looks at a result.
+    /// Wraps a result.
     pub const fn new(result: &'a T) -> Self {
         Self(NotResult(result))
     }
@@ -63,7 +63,7 @@ impl<'a, T> Deref for SuccessProbe<'a, T> {
 }
 
 impl<'a, T, E> SuccessProbe<'a, Result<T, E>> {
-    /// Returns what the function gave, unless it failed.
+    /// Returns the value, unless the function failed.
     #[must_use]
     pub fn success(&self) -> Option<&'a T> {
         self.0.0.as_ref().ok()
@@ -102,7 +102,7 @@ pub fn failure<R: Fallible>(result: &R) -> Option<&R::Error> {
     result.failure()
 }
 
-/// The type of a value on its way out. `split` and `form` sort without bounds; `value` and `reply` bring them.
+/// The type of a result. `split` and `form` choose by the type without bounds; `value` and `reply` have the bounds.
 #[derive(Debug)]
 pub struct ResultProbe<T>(AnyResult<T>);
 
@@ -110,7 +110,7 @@ pub struct ResultProbe<T>(AnyResult<T>);
 pub struct AnyResult<T>(PhantomData<fn() -> T>);
 
 impl<T> ResultProbe<T> {
-    /// Looks at the type of a result.
+    /// Creates the probe for the type of a result.
     #[must_use]
     pub const fn of(_: &T) -> Self {
         Self(AnyResult(PhantomData))
@@ -131,7 +131,7 @@ pub struct FallibleResult<T, E>(Result<T, E>);
 pub struct InfallibleResult<T>(T);
 
 impl<T, E> ResultProbe<Result<T, E>> {
-    /// Tells a function that can fail from the others.
+    /// Chooses the form of a function that can fail.
     pub const fn split(&self, result: Result<T, E>) -> FallibleResult<T, E> {
         FallibleResult(result)
     }
@@ -241,7 +241,7 @@ impl<T> OtherType<T> {
     }
 }
 
-/// The type of a result, in search of a schema.
+/// A probe for the schema of the type of a result.
 #[derive(Debug)]
 pub struct ResultType<T>(Undescribed<T>);
 

@@ -43,7 +43,7 @@ use crate::contract::violation::Violation;
 #[must_use]
 pub struct Run {
     pub(super) layer: Arc<PolicyLayer>,
-    /// None where several callers share it that know nothing of each other.
+    /// `None` if several callers share the run who know nothing of each other.
     pub(super) history: Option<RunHistory>,
     pub(super) observer: Observer,
 }
@@ -177,7 +177,7 @@ impl Run {
     /// Returns the same run without its history, for calls of callers that know nothing of each other: conditions over the
     /// history fail there, as they do outside of a run.
     pub fn without_history(&self) -> Self {
-        // Nor do they share what somebody approved.
+        // The callers do not share approvals either.
         Self {
             history: None,
             ..self.for_session()
@@ -210,7 +210,7 @@ impl Run {
         self
     }
 
-    /// The same run, for calls whose model has read what succeeded by now, and nothing later.
+    /// Returns the run for calls whose model has read the results so far, and nothing later.
     #[doc(hidden)]
     pub fn as_of_now(&self) -> Self {
         Self {

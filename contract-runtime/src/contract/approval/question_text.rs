@@ -1,11 +1,11 @@
-//! The text of a question: what it shows of values that may be a model's, and what tells it apart.
+//! The text of a question: how values of a model are shown, and the digest of the whole text.
 
 use std::fmt;
 
 use super::{Exact, Question, digest};
 
-/// The text of a question, as generated code writes it: words of the author, what the author's code computed, and values that
-/// may be a model's.
+/// The text of a question, as generated code writes it: words of the author, values that the author's code computed, and values
+/// that may come from a model.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct QuestionText {
@@ -47,7 +47,7 @@ impl QuestionText {
             self.shown.push_str(&value);
             return;
         }
-        // What its author quotes already is quoted once.
+        // A value that its author quotes already is quoted only once.
         let inside = value
             .strip_prefix('"')
             .and_then(|rest| rest.strip_suffix('"'));
@@ -57,9 +57,9 @@ impl QuestionText {
         self.shown.push('"');
     }
 
-    /// Notes the whole value and returns what is shown of it.
+    /// Adds the whole value to the exact text and returns what is shown of it.
     fn cut(&mut self, value: &str, limit: usize) -> String {
-        // Its length tells where it ends.
+        // The length marks where the value ends, so that two values cannot be read as others.
         self.exact.extend([&value.len().to_string(), ":", value]);
         let letters: Vec<char> = visible(value).collect();
         let left_out = letters.len().saturating_sub(limit);
@@ -75,7 +75,7 @@ impl QuestionText {
         cut
     }
 
-    /// A sentence that no author wrote as a question.
+    /// Creates the text of a sentence that was not written as a question.
     pub(crate) fn of_sentence(sentence: &str) -> Self {
         let mut text = Self::default();
         text.computed(format_args!("{sentence}"));
@@ -100,7 +100,7 @@ fn is_plain(value: &str) -> bool {
         || value.chars().all(is_number) && value.parse::<f64>().is_ok()
 }
 
-/// A text without what moves a cursor, reorders letters or cannot be seen.
+/// Returns the characters of a text without those that move a cursor, reorder letters or are invisible.
 fn visible(text: &str) -> impl Iterator<Item = char> {
     let letters = text
         .chars()
