@@ -251,20 +251,20 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
 }
 
 fn options_agree(errors: &mut Errors, tool: &Tool) {
-    fn on(option: &Option<Set<bool>>) -> Option<Span> {
+    fn on(option: Option<&Set<bool>>) -> Option<Span> {
         option
-            .as_ref()
             .filter(|option| option.value)
             .map(|option| option.key)
     }
     let (options, is_async) = (&tool.options, tool.function.is_async);
-    let destructive = on(&options.destructive).filter(|_| on(&options.read_only).is_some());
+    let destructive =
+        on(options.destructive.as_ref()).filter(|_| on(options.read_only.as_ref()).is_some());
     let message = "a tool cannot be both `read_only` and `destructive`; keep one of them";
     errors.each(destructive, message);
     let timeout = options.timeout.as_ref().map(|timeout| timeout.key);
-    let timeout = timeout.filter(|_| !is_async && on(&options.blocking).is_none());
+    let timeout = timeout.filter(|_| !is_async && on(options.blocking.as_ref()).is_none());
     let message = "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
     errors.each(timeout, message);
     let message = "`blocking` is for sync functions, which would hold up an async thread; remove it, or remove `async`";
-    errors.each(on(&options.blocking).filter(|_| is_async), message);
+    errors.each(on(options.blocking.as_ref()).filter(|_| is_async), message);
 }

@@ -1,11 +1,11 @@
 //! The types of operands as they are spelled, conversions that lose nothing, and tests that only Rust can evaluate.
 
 use quote::ToTokens;
+use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, Type, TypePath};
 
-use super::operand::{is_function, plain};
+use super::operand::{Name, is_function, plain};
 use super::{Matches, Reader, operator};
-use crate::args;
 use crate::facts::Facts;
 use crate::model::{Converted, KindSource, Operator, Portable};
 use crate::predicate::Mentions;
@@ -16,13 +16,13 @@ impl Reader<'_> {
     /// The primitive type that an expression is spelled to have.
     pub(super) fn spelled(&self, expr: &Expr) -> Option<&'static str> {
         match plain(expr) {
-            Expr::MethodCall(call) if call.args.is_empty() => {
-                let name = call.method.to_string();
-                match name.as_str() {
-                    "len" if self.type_of(&call.receiver).is_some_and(is_counted) => Some("usize"),
-                    "count" => Some("usize"),
-                    _ => self.type_of(expr).and_then(primitive),
-                }
+            Expr::MethodCall(call)
+                if call.args.is_empty()
+                    && (call.method == "count"
+                        || call.method == "len"
+                            && self.type_of(&call.receiver).is_some_and(is_counted)) =>
+            {
+                Some("usize")
             }
             Expr::Binary(binary)
                 if matches!(operator(&binary.op), Some(Operator::Arithmetic(_))) =>
@@ -48,13 +48,10 @@ impl Reader<'_> {
     /// Where the compiler finds the type of an expression.
     pub(super) fn kind_source(&self, expr: &Expr) -> Option<KindSource> {
         match plain(expr) {
-            Expr::Path(path) => {
-                let bound = path.path.get_ident().and_then(|name| self.variable(name));
-                match bound {
-                    Some(variable) => variable.kind.clone(),
-                    None => self.parameter(expr).map(KindSource::Parameter),
-                }
-            }
+            Expr::Path(_) => match self.resolve(expr)? {
+                Name::Variable(variable) => variable.kind.clone(),
+                Name::Parameter(index) => Some(KindSource::Parameter(index)),
+            },
             Expr::MethodCall(call) if super::method::is_view(call) => {
                 self.kind_source(&call.receiver)
             }
@@ -74,13 +71,10 @@ impl Reader<'_> {
     /// The written type of a parameter, or of the variable of a closure.
     fn type_of(&self, expr: &Expr) -> Option<&Type> {
         match plain(expr) {
-            Expr::Path(path) => {
-                let bound = path.path.get_ident().and_then(|name| self.variable(name));
-                match bound {
-                    Some(variable) => variable.ty.as_ref(),
-                    None => self.param(expr).map(|param| &param.ty),
-                }
-            }
+            Expr::Path(_) => match self.resolve(expr)? {
+                Name::Variable(variable) => variable.ty.as_ref(),
+                Name::Parameter(index) => self.params.get(index).map(|param| &param.ty),
+            },
             Expr::MethodCall(call) if super::method::is_view(call) => self.type_of(&call.receiver),
             _ => None,
         }
@@ -139,7 +133,12 @@ impl Reader<'_> {
     pub(super) fn native(&self, expr: &Expr) -> Option<(usize, Portable)> {
         let parameter = self.only_parameter(expr)?;
         let param = self.params.get(parameter)?;
-        (may_be_finite(&param.ty) && self.is_settled(expr)).then(|| {
+        let mut settled = Settled {
+            reader: self,
+            holds: may_be_finite(&param.ty),
+        };
+        settled.visit_expr(expr);
+        settled.holds.then(|| {
             let tokens = expr.to_token_stream();
             let native = Portable::Native {
                 text: source::text(&tokens),
@@ -167,72 +166,62 @@ impl Reader<'_> {
         mentions.add(&Facts::of(expr).names, self.params, &shadowed);
         mentions
     }
+}
 
-    /// Whether the answer depends on the parameter alone: a call that is not given it, such as `now()`, may answer
-    /// differently when the tool is called. A field or an index is not a value that can be listed.
-    fn is_settled(&self, expr: &Expr) -> bool {
-        let asks = |expr: &Expr| !self.mentions(expr).params.is_empty();
-        match args::ungrouped(expr) {
-            Expr::Lit(_) | Expr::Path(_) | Expr::Const(_) => true,
-            Expr::Paren(inner) => self.is_settled(&inner.expr),
-            Expr::Reference(inner) => self.is_settled(&inner.expr),
-            Expr::Unary(inner) => self.is_settled(&inner.expr),
-            Expr::Cast(inner) => self.is_settled(&inner.expr),
-            Expr::Closure(inner) => self.is_settled(&inner.body),
-            Expr::Binary(both) => self.is_settled(&both.left) && self.is_settled(&both.right),
-            Expr::Array(list) => list.elems.iter().all(|one| self.is_settled(one)),
-            Expr::Tuple(list) => list.elems.iter().all(|one| self.is_settled(one)),
-            Expr::Range(range) => {
-                let mut ends = range.start.iter().chain(&range.end);
-                ends.all(|end| self.is_settled(end))
+/// Whether the answer of a test depends on its parameter alone. A call that is not given it, such as `now()`, may answer
+/// differently when the tool is called. A field or an index is not a value that can be listed.
+struct Settled<'r> {
+    reader: &'r Reader<'r>,
+    holds: bool,
+}
+
+impl Visit<'_> for Settled<'_> {
+    fn visit_expr(&mut self, expr: &Expr) {
+        let asks = || !self.reader.mentions(expr).params.is_empty();
+        match expr {
+            Expr::Const(_) => return,
+            Expr::Macro(called) => {
+                match Matches::parse(&called.mac) {
+                    Some(Matches { subject, guard, .. }) => {
+                        self.visit_expr(&subject);
+                        guard.iter().for_each(|guard| self.visit_expr(guard));
+                    }
+                    None => self.holds = false,
+                }
+                return;
             }
-            Expr::MethodCall(call) => {
-                asks(expr)
-                    && self.is_settled(&call.receiver)
-                    && call.args.iter().all(|one| self.is_settled(one))
-            }
-            Expr::Call(ExprCall { func, args, .. }) => {
+            Expr::MethodCall(_) => self.holds &= asks(),
+            Expr::Call(ExprCall { func, .. }) => {
                 let made = matches!(&**func, Expr::Path(path) if !is_function(&path.path));
-                (made || asks(expr)) && args.iter().all(|one| self.is_settled(one))
+                self.holds &= made || asks();
             }
-            Expr::Macro(called) => Matches::parse(&called.mac).is_some_and(|matches| {
-                let guard = matches.guard.as_ref();
-                self.is_settled(&matches.subject)
-                    && guard.is_none_or(|guard| self.is_settled(guard))
-            }),
-            _ => false,
+            Expr::Lit(_) | Expr::Path(_) | Expr::Group(_) | Expr::Paren(_) | Expr::Reference(_) => {
+            }
+            Expr::Unary(_) | Expr::Cast(_) | Expr::Closure(_) | Expr::Binary(_) => {}
+            Expr::Array(_) | Expr::Tuple(_) | Expr::Range(_) => {}
+            _ => self.holds = false,
         }
+        visit::visit_expr(self, expr);
     }
 }
 
 /// Whether a type has a name that means the same in a separate item.
 fn is_named(ty: &Type) -> bool {
-    let Type::Path(TypePath {
-        qself: None, path, ..
-    }) = ty
-    else {
-        return false;
-    };
-    path.segments
-        .first()
-        .is_some_and(|first| first.ident != "Self")
+    matches!(ty, Type::Path(TypePath { qself: None, path, .. })
+        if path.segments.first().is_some_and(|first| first.ident != "Self"))
 }
 
 /// Whether one integer type holds every value of another, on machines of 32 bits and more.
 fn holds_all(wide: &str, narrow: &str) -> bool {
     /// Whether it is signed, and its least and greatest number of bits.
     fn size(name: &str) -> Option<(bool, u32, u32)> {
-        let (signed, width) = (name.starts_with('i'), name.get(1..)?);
-        match width {
+        let signed = name.starts_with('i');
+        match name.strip_prefix(['i', 'u'])? {
             "size" => Some((signed, 32, 64)),
             width => width.parse().ok().map(|bits| (signed, bits, bits)),
         }
     }
-    let is_integer = |name: &str| name.starts_with(['i', 'u']);
-    let (Some(wide), Some(narrow)) = (
-        size(wide).filter(|_| is_integer(wide)),
-        size(narrow).filter(|_| is_integer(narrow)),
-    ) else {
+    let (Some(wide), Some(narrow)) = (size(wide), size(narrow)) else {
         return false;
     };
     match (wide, narrow) {

@@ -77,19 +77,10 @@ fn multiple(of: Portable, step: &Expr) -> Option<Portable> {
 
 impl Reader<'_> {
     pub(super) fn method(&mut self, expr: &Expr, call: &ExprMethodCall) -> Portable {
-        let arguments: Vec<&Expr> = call.args.iter().collect();
         if is_view(call) {
             return self.expression(&call.receiver);
         }
-        let read = match arguments.as_slice() {
-            [] => self.plain_method(expr, call),
-            [argument] => self.method_with(expr, call, argument),
-            [default, argument] if call.method == "map_or" => {
-                where_absent(default).map(|by| self.each(by, &call.receiver, argument))
-            }
-            _ => None,
-        };
-        read.unwrap_or_else(|| {
+        self.known_method(expr, call).unwrap_or_else(|| {
             opaque(
                 expr,
                 "this method is specific to Rust",
@@ -98,12 +89,13 @@ impl Reader<'_> {
         })
     }
 
-    fn plain_method(&mut self, expr: &Expr, call: &ExprMethodCall) -> Option<Portable> {
+    fn known_method(&mut self, expr: &Expr, call: &ExprMethodCall) -> Option<Portable> {
+        let arguments: Vec<&Expr> = call.args.iter().collect();
         let name = call.method.to_string();
         let of = &*call.receiver;
-        Some(match name.as_str() {
-            "len" => self.length(of),
-            "is_empty" => {
+        Some(match (name.as_str(), arguments.as_slice()) {
+            ("len", []) => self.length(of),
+            ("is_empty", []) => {
                 let text = receiver(of, &["trim", "trim_start", "trim_end"]);
                 let length = self.length(text.unwrap_or(of));
                 let is_empty = Portable::compare("Equal", length, Portable::Integer(0));
@@ -118,51 +110,39 @@ impl Reader<'_> {
                 );
                 Portable::of("Or", [is_empty, blank])
             }
-            "count" => match (receiver(of, &["chars"]), receiver(of, &["bytes", "iter"])) {
+            ("count", []) => match (receiver(of, &["chars"]), receiver(of, &["bytes", "iter"])) {
                 (Some(text), _) => Portable::of("Characters", [self.expression(text)]),
                 (_, Some(counted)) => Portable::of("Length", [self.expression(counted)]),
                 _ => return None,
             },
-            "is_none" => Portable::not(Portable::of("IsSome", [self.expression(of)])),
-            "is_some" => Portable::of("IsSome", [self.expression(of)]),
-            "is_ascii" => Portable::of("IsAscii", [self.expression(of)]),
-            "abs" => Portable::of("Absolute", [self.expression(of)]),
-            "unsigned_abs" => Portable::of("UnsignedAbsolute", [self.expression(of)]),
-            "is_finite" => Portable::of("IsFinite", [self.expression(of)]),
+            ("is_none", []) => Portable::not(Portable::of("IsSome", [self.expression(of)])),
+            ("is_some", []) => Portable::of("IsSome", [self.expression(of)]),
+            ("is_ascii", []) => Portable::of("IsAscii", [self.expression(of)]),
+            ("abs", []) => Portable::of("Absolute", [self.expression(of)]),
+            ("unsigned_abs", []) => Portable::of("UnsignedAbsolute", [self.expression(of)]),
+            ("is_finite", []) => Portable::of("IsFinite", [self.expression(of)]),
             // The one value that differs from itself: IEEE 754-2019, 5.11.
-            "is_nan" => {
+            ("is_nan", []) => {
                 let number = self.expression(of);
                 Portable::compare("NotEqual", number.clone(), number)
             }
-            "to_string" | "into" => Portable::Text(args::text(plain(of))?.value()),
-            _ => return None,
-        })
-    }
-
-    fn method_with(
-        &mut self,
-        expr: &Expr,
-        call: &ExprMethodCall,
-        argument: &Expr,
-    ) -> Option<Portable> {
-        let name = call.method.to_string();
-        let of = &*call.receiver;
-        Some(match name.as_str() {
-            "contains" => self.contains(of, argument),
-            "starts_with" => Portable::of(
+            ("to_string" | "into", []) => Portable::Text(args::text(plain(of))?.value()),
+            ("contains", [argument]) => self.contains(of, argument),
+            ("starts_with", [argument]) => Portable::of(
                 "StartsWith",
                 [of, argument].map(|side| self.expression(side)),
             ),
-            "ends_with" => {
+            ("ends_with", [argument]) => {
                 Portable::of("EndsWith", [of, argument].map(|side| self.expression(side)))
             }
             // Of an iterator only.
-            "all" if is_iterated(of) => self.each("All", of, argument),
-            "any" if is_iterated(of) => self.each("Any", of, argument),
-            "is_some_and" => self.each("SomeAnd", of, argument),
-            "is_none_or" => self.each("NoneOr", of, argument),
-            "is_multiple_of" => multiple(self.expression(of), argument)?,
-            "unwrap_or" => self.or_else(expr, where_absent(argument)?, of),
+            ("all", [argument]) if is_iterated(of) => self.each("All", of, argument),
+            ("any", [argument]) if is_iterated(of) => self.each("Any", of, argument),
+            ("is_some_and", [argument]) => self.each("SomeAnd", of, argument),
+            ("is_none_or", [argument]) => self.each("NoneOr", of, argument),
+            ("is_multiple_of", [argument]) => multiple(self.expression(of), argument)?,
+            ("unwrap_or", [argument]) => self.or_else(expr, where_absent(argument)?, of),
+            ("map_or", [default, argument]) => self.each(where_absent(default)?, of, argument),
             _ => return None,
         })
     }
@@ -190,20 +170,21 @@ impl Reader<'_> {
 
     pub(super) fn call(&mut self, expr: &Expr, call: &ExprCall) -> Portable {
         let arguments: Vec<&Expr> = call.args.iter().collect();
-        let names: Vec<String> = match &*call.func {
-            Expr::Path(path) => {
-                let segments = path.path.segments.iter();
-                segments.map(|one| one.ident.to_string()).collect()
-            }
+        let names = match &*call.func {
+            Expr::Path(path) => path
+                .path
+                .segments
+                .iter()
+                .map(|one| one.ident.to_string())
+                .collect(),
             _ => Vec::new(),
         };
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        match (names.as_slice(), arguments.as_slice()) {
-            ([.., "matches_pattern"], [text, pattern]) => {
+        match (names.join("::").as_str(), arguments.as_slice()) {
+            (_, [text, pattern]) if names.last().is_some_and(|last| last == "matches_pattern") => {
                 let text = self.expression(text);
                 Portable::of("Matches", [text, self.regular(&call.func, pattern)])
             }
-            (["String", "from"], [text]) if matches!(plain(text), Expr::Lit(_)) => {
+            ("String::from", [text]) if matches!(plain(text), Expr::Lit(_)) => {
                 self.expression(text)
             }
             (_, []) => opaque(

@@ -2,31 +2,27 @@
 
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::{Expr, ExprBinary, ExprCall, ExprPath, Ident, Lit, Path, PathArguments};
+use syn::{Expr, ExprBinary, ExprCall, ExprPath, Lit, Path, PathArguments};
 
 use super::{Reader, Variable, opaque};
-use crate::args;
-use crate::model::{Param, Portable, Role};
+use crate::model::{Param, Portable};
 use crate::source;
 
 /// The expression behind references, parentheses and invisible groups.
 pub(super) fn plain(expr: &Expr) -> &Expr {
-    match args::ungrouped(expr) {
+    match same(expr) {
         Expr::Unary(unary) if matches!(unary.op, syn::UnOp::Deref(_)) => plain(&unary.expr),
-        other => match same(other) {
-            Some(inner) => plain(inner),
-            None => other,
-        },
+        other => other,
     }
 }
 
-/// The expression inside parentheses, an invisible group or a `&`.
-fn same(expr: &Expr) -> Option<&Expr> {
+/// The expression behind `&`, parentheses and invisible groups.
+fn same(expr: &Expr) -> &Expr {
     match expr {
-        Expr::Paren(paren) => Some(&paren.expr),
-        Expr::Reference(reference) => Some(&reference.expr),
-        Expr::Group(group) => Some(&group.expr),
-        _ => None,
+        Expr::Paren(paren) => same(&paren.expr),
+        Expr::Reference(reference) => same(&reference.expr),
+        Expr::Group(group) => same(&group.expr),
+        other => other,
     }
 }
 
@@ -61,36 +57,33 @@ pub(super) fn is_function(path: &Path) -> bool {
 }
 
 pub(super) fn literal(expr: &Expr, literal: &Lit) -> Portable {
-    let too_large = || opaque(expr, "this number is too large", "write a smaller one");
-    match literal {
-        Lit::Bool(value) => Portable::Bool(value.value),
+    let number = match literal {
+        Lit::Bool(value) => return Portable::Bool(value.value),
+        Lit::Str(text) => return Portable::Text(text.value()),
+        Lit::Char(letter) => return Portable::Text(letter.value().to_string()),
+        Lit::Byte(byte) => return Portable::Integer(byte.value().into()),
         Lit::Int(number) if number.suffix().starts_with('f') => {
-            float(number.suffix(), number.base10_digits()).map_or_else(too_large, Portable::Float)
+            float(number.suffix(), number.base10_digits())
         }
-        Lit::Int(number) => number
-            .base10_parse()
-            .map_or_else(|_| too_large(), Portable::Integer),
-        Lit::Byte(byte) => Portable::Integer(byte.value().into()),
-        Lit::Float(number) => {
-            float(number.suffix(), number.base10_digits()).map_or_else(too_large, Portable::Float)
+        Lit::Int(number) => number.base10_parse().ok().map(Portable::Integer),
+        Lit::Float(number) => float(number.suffix(), number.base10_digits()),
+        _ => {
+            let reason = "bytes and C strings have no form in JSON";
+            return opaque(expr, reason, "write a string");
         }
-        Lit::Str(text) => Portable::Text(text.value()),
-        Lit::Char(letter) => Portable::Text(letter.value().to_string()),
-        _ => opaque(
-            expr,
-            "bytes and C strings have no form in JSON",
-            "write a string",
-        ),
-    }
+    };
+    number.unwrap_or_else(|| opaque(expr, "this number is too large", "write a smaller one"))
 }
 
 /// Parses a number in the precision of its type. `None` if it is not finite.
-fn float(suffix: &str, digits: &str) -> Option<f64> {
-    let number = match suffix {
+fn float(suffix: &str, digits: &str) -> Option<Portable> {
+    let number: Option<f64> = match suffix {
         "f32" => digits.parse::<f32>().ok().map(f64::from),
         _ => digits.parse().ok(),
     };
-    number.filter(|number| number.is_finite())
+    number
+        .filter(|number| number.is_finite())
+        .map(Portable::Float)
 }
 
 /// The form of an expression that is a constant.
@@ -105,48 +98,33 @@ pub(super) fn named(expr: &Expr) -> Portable {
 
 impl Reader<'_> {
     pub(super) fn path(&self, expr: &Expr, path: &ExprPath) -> Portable {
-        if let Some(name) = path.path.get_ident() {
-            if self.variable(name).is_some() {
-                return Portable::Variable(name.unraw().to_string());
-            }
-            if let Some(index) = self.parameter(expr) {
-                return Portable::Parameter(index);
-            }
-            let name = name.unraw().to_string();
-            if name == "self" || self.is_bound(&name) {
-                return opaque(
-                    expr,
-                    "the model does not supply it",
-                    "compare parameters that the model supplies",
-                );
-            }
+        let name = path.path.get_ident().map(|name| name.unraw().to_string());
+        match self.resolve(expr) {
+            Some(Name::Variable(variable)) => Portable::Variable(variable.name.clone()),
+            Some(Name::Parameter(index)) => Portable::Parameter(index),
+            None if name.is_some_and(|name| name == "self" || self.is_bound(&name)) => opaque(
+                expr,
+                "the model does not supply it",
+                "compare parameters that the model supplies",
+            ),
+            None if is_constant(&path.path) => named(expr),
+            None => opaque(
+                expr,
+                "the only portable names are parameters and `CONSTANTS`",
+                "name a constant",
+            ),
         }
-        if is_constant(&path.path) {
-            return named(expr);
-        }
-        opaque(
-            expr,
-            "the only portable names are parameters and `CONSTANTS`",
-            "name a constant",
-        )
     }
 
     /// Converts an operand. A constant gets the type `kind` of the other operand, if that is known.
     pub(super) fn operand(&mut self, expr: &Expr, kind: Option<&'static str>) -> Portable {
-        fn is_constant(expr: &Expr) -> bool {
-            match same(expr) {
-                Some(inner) => is_constant(inner),
-                None => matches!(expr, Expr::Path(_) | Expr::Const(_)),
-            }
+        let mut read = self.expression(expr);
+        if let Portable::Named { primitive, .. } = &mut read
+            && matches!(same(expr), Expr::Path(_) | Expr::Const(_))
+        {
+            *primitive = kind;
         }
-        match self.expression(expr) {
-            Portable::Named { text, tokens, .. } if is_constant(expr) => Portable::Named {
-                text,
-                tokens,
-                primitive: kind,
-            },
-            other => other,
-        }
+        read
     }
 
     /// Converts both operands, each with the type of the other.
@@ -167,13 +145,6 @@ impl Reader<'_> {
         )
     }
 
-    /// The closure's variable of that name.
-    pub(super) fn variable(&self, name: &Ident) -> Option<&Variable> {
-        let name = name.unraw().to_string();
-        let mut inner = self.variables.iter().rev();
-        inner.find(|variable| variable.name == name)
-    }
-
     /// Returns a name that is not bound here.
     pub(super) fn fresh(&self) -> String {
         let mut name = String::from("value");
@@ -188,24 +159,27 @@ impl Reader<'_> {
         bindings.any(|binding| binding == name)
     }
 
-    /// The parameter that an expression is, behind references and parentheses.
-    pub(super) fn parameter(&self, expr: &Expr) -> Option<usize> {
+    /// What an expression names, behind references and parentheses: a variable of a closure, or a parameter.
+    pub(super) fn resolve(&self, expr: &Expr) -> Option<Name<'_>> {
         let Expr::Path(path) = plain(expr) else {
             return None;
         };
-        let name = path.path.get_ident()?;
-        if self.variable(name).is_some() {
-            return None;
+        let name = path.path.get_ident()?.unraw().to_string();
+        let mut inner = self.variables.iter().rev();
+        if let Some(variable) = inner.find(|variable| variable.name == name) {
+            return Some(Name::Variable(variable));
         }
-        let name = name.unraw().to_string();
         let is = |param: &Param| param.pattern.is_none() && param.bindings.contains(&name);
         let index = self.params.iter().position(is)?;
-        let argument = matches!(self.params.get(index)?.role, Role::Argument { .. });
-        argument.then_some(index)
+        self.params
+            .get(index)?
+            .is_argument()
+            .then_some(Name::Parameter(index))
     }
+}
 
-    pub(super) fn param(&self, expr: &Expr) -> Option<&Param> {
-        self.parameter(expr)
-            .and_then(|index| self.params.get(index))
-    }
+/// What a name in a predicate stands for.
+pub(super) enum Name<'r> {
+    Variable(&'r Variable),
+    Parameter(usize),
 }
