@@ -4,28 +4,18 @@ use std::ops::Range;
 
 use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
-use syn::Token;
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
+use syn::{Receiver, ReceiverKind, Token, Type};
 
+use super::function::Judged;
 use super::span::SpanRange;
 use super::{data, local, question};
 use crate::facts::Facts;
 use crate::model::{Clause, ClauseKind, Message, Param};
 use crate::predicate;
 
-pub(super) struct Clauses<'m> {
-    pub(super) all: &'m [Clause],
-    pub(super) params: &'m [Param],
-    pub(super) runtime: &'m TokenStream,
-    /// Whether the body is run in place, so that references among the parameters are still there after it.
-    pub(super) body_in_place: bool,
-    /// The receiver, if the body takes it by value.
-    pub(super) given_self: Option<&'m Token![self]>,
-    pub(super) confirm: Option<&'m Message>,
-}
-
-impl Clauses<'_> {
+impl Judged<'_> {
     /// The condition's own policy, as a constant that the compiler folds into the check.
     fn own_policy(&self, clause: &Clause) -> TokenStream {
         data::policy(clause.policy.as_ref(), self.runtime)
@@ -33,7 +23,7 @@ impl Clauses<'_> {
 
     /// Judges the preconditions among the conditions at these places; neighbours are judged by one call.
     pub(super) fn pres(&self, places: Range<usize>) -> Vec<TokenStream> {
-        let mut rest = self.all.get(places.clone()).unwrap_or_default();
+        let mut rest = self.clauses.get(places.clone()).unwrap_or_default();
         let mut first = places.start;
         let mut judged = Vec::new();
         while let Some(clause) = rest.first() {
@@ -120,7 +110,7 @@ impl Clauses<'_> {
     /// `let kept = frame.keep(1, || (rt::keep(&amount), old));`
     pub(super) fn keep(&self) -> Vec<TokenStream> {
         let runtime = self.runtime;
-        self.after_clauses()
+        self.posts()
             .filter(|(_, clause)| !self.keeps_nothing(clause))
             .map(|(index, clause)| {
                 let (frame, kept) = (local("frame"), old_value_ident(index));
@@ -140,8 +130,8 @@ impl Clauses<'_> {
     }
 
     /// `match rt::SuccessProbe::new(&out).success() { Some(value) => frame.post(1, None, &|_, details| ..), None => Ok(()) }`
-    pub(super) fn after(&self, result: SpanRange) -> Vec<TokenStream> {
-        let after = self.after_clauses();
+    pub(super) fn after_clauses(&self, result: SpanRange) -> Vec<TokenStream> {
+        let after = self.posts();
         after
             .map(|(index, clause)| self.post(index, clause, result))
             .collect()
@@ -212,8 +202,8 @@ impl Clauses<'_> {
         }
     }
 
-    fn after_clauses(&self) -> impl Iterator<Item = (usize, &Clause)> {
-        let all = self.all.iter().enumerate();
+    fn posts(&self) -> impl Iterator<Item = (usize, &Clause)> {
+        let all = self.clauses.iter().enumerate();
         all.filter(|(_, clause)| clause.kind != ClauseKind::Pre)
     }
 
@@ -222,16 +212,20 @@ impl Clauses<'_> {
         clause
             .mentions_after
             .iter()
-            .filter_map(|&index| self.params.get(index))
+            .filter_map(|&index| self.function.params.get(index))
             .filter(|param| {
-                let stays = matches!(param.ty, syn::Type::Reference(_)) || param.pattern.is_some();
+                let stays = matches!(param.ty, Type::Reference(_)) || param.pattern.is_some();
                 !(self.body_in_place && stays)
             })
     }
 
     /// The receiver, if a postcondition needs a copy of it.
     fn copied_self(&self, clause: &Clause) -> Option<&Token![self]> {
-        self.given_self.filter(|_| clause.mentions_self)
+        self.function
+            .receiver
+            .as_ref()
+            .and_then(self_by_value)
+            .filter(|_| self.body_in_place && clause.mentions_self)
     }
 
     fn keeps_nothing(&self, clause: &Clause) -> bool {
@@ -263,7 +257,7 @@ impl Clauses<'_> {
         let runtime = self.runtime;
         let values = at_hand
             .iter()
-            .filter_map(|&index| self.params.get(index))
+            .filter_map(|&index| self.function.params.get(index))
             .filter(|param| param.is_argument() && param.pattern.is_none())
             .map(|param| {
                 let (name, ident) = (&param.name, &param.ident);
@@ -280,6 +274,16 @@ impl Clauses<'_> {
         });
         quote!(#(#values)* #message)
     }
+}
+
+/// `self`, unless it is a reference.
+fn self_by_value(receiver: &Receiver) -> Option<&Token![self]> {
+    let is_reference = match &receiver.kind {
+        ReceiverKind::Reference(..) => true,
+        ReceiverKind::Typed(_, ty) => matches!(**ty, Type::Reference(_)),
+        _ => false,
+    };
+    (!is_reference).then_some(&receiver.self_token)
 }
 
 /// How many of these preconditions one call can judge: neighbours without a policy, a question or a use of the history.

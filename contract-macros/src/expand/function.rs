@@ -24,15 +24,14 @@
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{Receiver, ReceiverKind, ReturnType, Token, Type};
+use syn::{ReturnType, Type};
 
-use super::clauses::Clauses;
 use super::span::SpanRange;
 use super::types::{result_type, whole_result};
 use super::{data, findings, local, portable, shim};
 use crate::attributes;
 use crate::given;
-use crate::model::{Absent, Contracted, Function, Given, Param, Tool};
+use crate::model::{Absent, Clause, Contracted, Function, Given, Message, Param, Tool};
 use crate::names;
 use crate::spelling::holds_impl;
 
@@ -92,15 +91,8 @@ pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
         runtime,
     );
     let findings = findings::of_contracted(contracted, runtime);
-    let clauses = Clauses {
-        all: &contracted.clauses,
-        params: &function.params,
-        runtime,
-        body_in_place: true,
-        given_self: function.receiver.as_ref().and_then(self_by_value),
-        confirm: None,
-    };
-    let mut judged = Judged::new(function, givens, clauses);
+    let mut judged = Judged::new(function, givens, &contracted.clauses, runtime);
+    judged.body_in_place = true;
     let inside = if givens.is_empty() {
         judged.ending = Ending::Settle;
         let (before, body) = (judged.before(), judged.body());
@@ -141,16 +133,6 @@ pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
             #inside
         }
     }
-}
-
-/// `self`, unless it is a reference.
-fn self_by_value(receiver: &Receiver) -> Option<&Token![self]> {
-    let is_reference = match &receiver.kind {
-        ReceiverKind::Reference(..) => true,
-        ReceiverKind::Typed(_, ty) => matches!(**ty, Type::Reference(_)),
-        _ => false,
-    };
-    (!is_reference).then_some(&receiver.self_token)
 }
 
 /// `cfgs attrs mut ident: Type`, as the author wrote it.
@@ -260,19 +242,8 @@ pub(super) fn forms(
     head: Option<&TokenStream>,
 ) -> TokenStream {
     let function = &tool.function;
-    let body_in_place = !tool.givens.is_empty();
-    let judged = Judged::new(
-        function,
-        &tool.givens,
-        Clauses {
-            all: &tool.clauses,
-            params: &function.params,
-            runtime,
-            body_in_place,
-            given_self: None,
-            confirm: tool.confirm.as_ref().map(|(question, _)| question),
-        },
-    );
+    let mut judged = Judged::new(function, &tool.givens, &tool.clauses, runtime);
+    judged.confirm = tool.confirm.as_ref().map(|(question, _)| question);
     let (sig, attrs, frame) = (&function.sig, &function.attrs_inner, local("frame"));
     // A parameter that only a condition looks at is used, though not in the body.
     let used = quote!(#[allow(unused_variables, reason = "a condition looks at it")]);
@@ -284,7 +255,7 @@ pub(super) fn forms(
         });
         params.collect()
     };
-    let (own, attrs_checked, params, inside) = if body_in_place {
+    let (own, attrs_checked, params, inside) = if judged.body_in_place {
         (None, &attrs[..], params(&|_| true), judged.expression())
     } else {
         let in_question = || tool.confirm.iter().flat_map(|(_, mentions)| mentions);
@@ -342,19 +313,32 @@ enum Ending {
 }
 
 /// A function with the conditions and lookups around its body.
-struct Judged<'m> {
-    function: &'m Function,
+pub(super) struct Judged<'m> {
+    pub(super) function: &'m Function,
     givens: &'m [Given],
-    clauses: Clauses<'m>,
+    pub(super) clauses: &'m [Clause],
+    /// What is asked before every call.
+    pub(super) confirm: Option<&'m Message>,
+    pub(super) runtime: &'m TokenStream,
+    /// Whether the body is run in place, so that references among the parameters are still there after it.
+    pub(super) body_in_place: bool,
     ending: Ending,
 }
 
 impl<'m> Judged<'m> {
-    fn new(function: &'m Function, givens: &'m [Given], clauses: Clauses<'m>) -> Self {
+    fn new(
+        function: &'m Function,
+        givens: &'m [Given],
+        clauses: &'m [Clause],
+        runtime: &'m TokenStream,
+    ) -> Self {
         Self {
             function,
             givens,
             clauses,
+            confirm: None,
+            runtime,
+            body_in_place: !givens.is_empty(),
             ending: if given::can_fail(givens) {
                 Ending::ReturnOk
             } else {
@@ -365,7 +349,7 @@ impl<'m> Judged<'m> {
 
     /// An expression of the type `Result<Output, rt::Stop>`; it needs the frame and the parameters in scope.
     fn expression(&self) -> TokenStream {
-        let runtime = self.clauses.runtime;
+        let runtime = self.runtime;
         let ty = result_type(&self.function.sig.output);
         // `impl Trait` has no name.
         let output = if holds_impl(&ty) {
@@ -412,7 +396,7 @@ impl<'m> Judged<'m> {
     /// Everything before the body: givens and preconditions in order, and the values that postconditions need.
     fn before(&self) -> TokenStream {
         let frame = local("frame");
-        let all = self.clauses.all.len();
+        let all = self.clauses.len();
         let mut steps = TokenStream::new();
         let mut givens = self.givens.iter().peekable();
         let (mut index, mut position) = (all, 0);
@@ -422,7 +406,7 @@ impl<'m> Judged<'m> {
                 index += usize::from(given.is_condition());
             }
             let next = givens.peek().map_or(all, |given| given.position);
-            let judged = self.clauses.pres(position..next);
+            let judged = self.pres(position..next);
             steps.extend(judged.iter().map(|judged| self.step(judged)));
             if givens.peek().is_none() {
                 break;
@@ -430,12 +414,12 @@ impl<'m> Judged<'m> {
             position = next;
         }
         let enter = self.step(&quote!(#frame.enter()));
-        let (keep, confirm) = (self.clauses.keep(), self.clauses.confirm());
+        let (keep, confirm) = (self.keep(), self.confirm());
         quote!(#steps #confirm #enter #(#keep)*)
     }
 
     fn body(&self) -> TokenStream {
-        let (runtime, body) = (self.clauses.runtime, &self.function.body);
+        let (runtime, body) = (self.runtime, &self.function.body);
         let ty = result_type(&self.function.sig.output);
         // `impl Trait` has no name, so the closure's own type has to do.
         match (self.function.is_async, holds_impl(&ty)) {
@@ -448,9 +432,9 @@ impl<'m> Judged<'m> {
 
     /// Everything after the body except the returned value.
     fn after(&self) -> TokenStream {
-        let runtime = self.clauses.runtime;
+        let runtime = self.runtime;
         let (frame, out) = (local("frame"), local("out"));
-        let after = self.clauses.after(whole_result(&self.function.sig));
+        let after = self.after_clauses(whole_result(&self.function.sig));
         let after = after.iter().map(|judged| self.step(judged));
         let then = self.givens.iter().filter_map(|given| {
             let then = given.then.as_ref()?;
@@ -484,7 +468,7 @@ impl<'m> Judged<'m> {
     ///
     /// `let order = match rt::Present::present(find(&id)) { Some(found) => found, None => return Err(frame.absent(2, ..)) };`
     fn look_up(&self, given: &Given, index: usize) -> TokenStream {
-        let runtime = self.clauses.runtime;
+        let runtime = self.runtime;
         let (ident, mutable, value) = (&given.ident, &given.mutable, &given.value);
         let Some(absent) = &given.absent else {
             return quote!(let #mutable #ident = #value;);
@@ -508,7 +492,7 @@ impl<'m> Judged<'m> {
                 None,
             ),
         };
-        let shown = self.clauses.details_of(&given.mentions, message, &details);
+        let shown = self.details_of(&given.mentions, message, &details);
         let end = self.end(&quote!(#frame.absent(#index, #sentence, |#details| { #shown })));
         quote! {
             #frame.look_up(#index);
@@ -528,7 +512,7 @@ impl<'m> Judged<'m> {
                 quote!(if let ::core::result::Result::Err(#stop) = #judged { #end })
             }
             Ending::Settle => {
-                let runtime = self.clauses.runtime;
+                let runtime = self.runtime;
                 quote!(#runtime::settle(#judged);)
             }
         }

@@ -176,6 +176,10 @@ struct Settled<'r> {
 }
 
 impl Visit<'_> for Settled<'_> {
+    #[allow(
+        clippy::match_same_arms,
+        reason = "one arm would take a line for each kind"
+    )]
     fn visit_expr(&mut self, expr: &Expr) {
         let asks = || !self.reader.mentions(expr).params.is_empty();
         match expr {
@@ -184,7 +188,9 @@ impl Visit<'_> for Settled<'_> {
                 match Matches::parse(&called.mac) {
                     Some(Matches { subject, guard, .. }) => {
                         self.visit_expr(&subject);
-                        guard.iter().for_each(|guard| self.visit_expr(guard));
+                        if let Some(guard) = guard {
+                            self.visit_expr(&guard);
+                        }
                     }
                     None => self.holds = false,
                 }
