@@ -91,12 +91,11 @@ pub use schema::{
     McpRevision, ProblemKind, PublishedCondition, SchemaError, ToolDescription, UnknownDialect,
     Validator,
 };
-pub use tokio_util::sync::CancellationToken;
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
-    Artifact, Backing, CallError, CallInfo, Content, Context, Deadline, DynamicContext,
-    DynamicSpec, Effect, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
-    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
+    Artifact, Backing, CallError, CallInfo, CancellationToken, Content, Context, Deadline,
+    DynamicContext, DynamicSpec, Effect, Log, LogLevel, LogRecord, MalformedCall, Outcome,
+    OutputKind, Progress, ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
 };
 #[doc(hidden)]
 pub use {

@@ -39,7 +39,7 @@ pub(super) async fn off_the_async_threads(
     let cancellation = context.token();
     let deadline = job.deadline;
     // Dropping the guard cancels the token of the body, which tells it that the caller has given up.
-    let guard = job.cancel_guard();
+    let mut guard = job.cancel_guard();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
     let start = Start::default();
@@ -88,9 +88,7 @@ pub(super) async fn off_the_async_threads(
         }),
         Err(FailureKind::Cancelled { .. }) => Err(body::cancelled(waiting.give_up())),
         ended => {
-            if let Some(guard) = guard {
-                guard.disarm();
-            }
+            guard.0 = None;
             ended.unwrap_or_else(Err)
         }
     };

@@ -6,8 +6,6 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context as Task, Poll};
 use std::time::{Duration, Instant};
 
-use tokio_util::sync::CancellationToken;
-
 use super::entry::Entry;
 use super::inner::Inner;
 use crate::contract::approval::Asking;
@@ -20,6 +18,7 @@ use crate::schema::arguments::Examined;
 use crate::tool::Status;
 use crate::tool::call::{Request, Running};
 use crate::tool::call_input::CallInput;
+use crate::tool::cancellation::{CancelOnDrop, CancellationToken};
 use crate::tool::context::{CallInfo, Context, Deadline, now};
 use crate::tool::context_params::{CallExtensions, Sources};
 use crate::tool::dynamic::Runs;
@@ -227,10 +226,8 @@ impl Job {
     }
 
     /// Returns a guard that cancels the token of the body when it is dropped, because the caller has given up the call.
-    pub(super) fn cancel_guard(&self) -> Option<tokio_util::sync::DropGuard> {
-        self.own
-            .as_ref()
-            .map(|own| own.cancellation.clone().drop_guard())
+    pub(super) fn cancel_guard(&self) -> CancelOnDrop {
+        CancelOnDrop(self.own.as_ref().map(|own| own.cancellation.clone()))
     }
 
     /// Ends the job and returns the corrected arguments, if any had to be corrected.

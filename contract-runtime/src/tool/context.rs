@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use tokio_util::sync::CancellationToken;
-
+use super::cancellation::CancellationToken;
 use super::log::{Log, LogRecord};
 use super::observe::Observer;
 use super::progress::Progress;

@@ -16,7 +16,7 @@ pub(crate) struct Sources<'c> {
 #[derive(Debug)]
 pub(crate) struct CallExtensions {
     pub(crate) info: super::context::CallInfo,
-    pub(crate) cancellation: tokio_util::sync::CancellationToken,
+    pub(crate) cancellation: super::cancellation::CancellationToken,
     pub(crate) deadline: super::context::Deadline,
     pub(crate) progress: super::progress::Progress,
     pub(crate) log: super::log::Log,
@@ -27,7 +27,7 @@ impl CallExtensions {
     pub(crate) fn has(of: TypeId) -> bool {
         [
             TypeId::of::<super::context::CallInfo>(),
-            TypeId::of::<tokio_util::sync::CancellationToken>(),
+            TypeId::of::<super::cancellation::CancellationToken>(),
             TypeId::of::<super::context::Deadline>(),
             TypeId::of::<super::progress::Progress>(),
             TypeId::of::<super::log::Log>(),
@@ -216,7 +216,7 @@ macro_rules! own {
 
 own! {
     super::context::CallInfo
-    tokio_util::sync::CancellationToken
+    super::cancellation::CancellationToken
     super::context::Deadline
     super::progress::Progress
     super::log::Log

@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio_util::sync::CancellationToken;
-
+use super::cancellation::CancellationToken;
 use super::context::{CallInfo, Deadline};
 use super::context_params::{Need, Sources};
 use super::log::Log;

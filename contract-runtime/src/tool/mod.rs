@@ -3,6 +3,7 @@
 pub(crate) mod backed;
 pub(crate) mod call;
 pub(crate) mod call_input;
+pub(crate) mod cancellation;
 pub(crate) mod canonical;
 pub(crate) mod content;
 pub(crate) mod context;
@@ -28,6 +29,7 @@ pub(crate) mod wire;
 
 pub use backed::{Backing, CallError};
 pub use call_input::CallInput;
+pub use cancellation::CancellationToken;
 pub use content::{Artifact, Content};
 pub use context::{CallInfo, Context, Deadline};
 pub use dynamic::{DynamicSpec, Tool};

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use contract_runtime::__family::{escaped, now};
 use contract_runtime::{
-    Answer, Approval, ApprovalRequest, CallError, Context, Decision, Effect, Outcome, Registry,
-    Status,
+    Answer, Approval, ApprovalRequest, CallError, CancellationToken, Context, Decision, Effect,
+    Outcome, Registry, Status,
 };
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -24,7 +24,6 @@ use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, RoleServe
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
-use tokio_util::sync::CancellationToken;
 
 use super::open_questions::{Elicitations, Owner, SentQuestions};
 use super::revision::Revision;

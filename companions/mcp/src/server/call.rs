@@ -159,7 +159,7 @@ async fn outcome(
     let Client {
         context, revision, ..
     } = client;
-    let token = context.ct.child_token();
+    let token = contract_runtime::CancellationToken::new();
     let progress = context.meta.get_progress_token();
     let level = if revision >= Revision::July2026 {
         context.meta.log_level().map(of_client)
@@ -187,9 +187,11 @@ async fn outcome(
     let parts = context.extensions.get::<Parts>();
     let session = parts.and_then(|parts| parts.extensions.get::<CallSession>());
     let gone = async {
-        match session {
-            Some(session) => session.end.cancelled().await,
-            None => std::future::pending().await,
+        let end = session.map_or(&shared.end, |session| &session.end);
+        tokio::select! {
+            () = context.ct.cancelled() => {}
+            () = shared.end.cancelled() => {}
+            () = end.cancelled() => {}
         }
     };
     let outcome = {
@@ -197,10 +199,6 @@ async fn outcome(
         tokio::select! {
             biased;
             outcome = &mut call => outcome,
-            () = shared.end.cancelled() => {
-                token.cancel();
-                call.await
-            }
             () = gone => {
                 token.cancel();
                 call.await

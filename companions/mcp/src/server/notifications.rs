@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use contract_runtime::{LogLevel, LogRecord, Progress, ProgressReport};
+use contract_runtime::{CancellationToken, LogLevel, LogRecord, Progress, ProgressReport};
 use parking_lot::Mutex;
 use rmcp::model::{
     LoggingLevel, LoggingMessageNotificationParam, ProgressNotificationParam, ProgressToken,
@@ -19,7 +19,6 @@ use serde_json::json;
 use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::revision::Revision;
 

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::CancellationToken;
 use contract_runtime::{Context, Effect, Progress, Registry, Status, ToolCall};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 use super::EventCallback;
 use super::drain::Drain;

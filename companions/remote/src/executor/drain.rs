@@ -4,10 +4,10 @@ use std::collections::HashSet;
 use std::sync::OnceLock;
 use std::time::Duration;
 
+use contract_runtime::CancellationToken;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio::time::timeout;
-use tokio_util::sync::CancellationToken;
 
 use crate::protocol::CallKey;
 

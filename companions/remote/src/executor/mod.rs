@@ -29,12 +29,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract_manifest::ToManifest as _;
+use contract_runtime::CancellationToken;
 use contract_runtime::Registry;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::frame::coding::CloseCode;
-use tokio_util::sync::{CancellationToken, DropGuard};
 
 use call_table::CallTable;
 use connect::{ConnectError, connect};
@@ -84,7 +84,7 @@ impl fmt::Debug for Executor {
 pub struct ExecutorHandle {
     /// `None` without a runtime.
     work: Option<JoinHandle<Result<(), RemoteError>>>,
-    stop: DropGuard,
+    stop: CancellationToken,
     drain: Arc<Drain>,
 }
 
@@ -111,12 +111,11 @@ impl ExecutorHandle {
     ///
     /// As [`ended`](Self::ended); none once `leave` is over.
     pub async fn ended_or_shutdown(
-        self,
+        mut self,
         leave: impl Future<Output = ()>,
         drain_timeout: Duration,
     ) -> Result<(), RemoteError> {
-        let Self { work, stop, drain } = self;
-        let mut work = work.ok_or(RemoteError::NoRuntime)?;
+        let mut work = self.work.take().ok_or(RemoteError::NoRuntime)?;
         tokio::select! {
             ended = &mut work => return ended.unwrap_or(Err(RemoteError::Gone)),
             () = leave => {}
@@ -124,12 +123,18 @@ impl ExecutorHandle {
         tokio::select! {
             // There is nothing left to drain.
             _ = &mut work => return Ok(()),
-            () = drain.run(drain_timeout) => {}
+            () = self.drain.run(drain_timeout) => {}
         }
-        drop(stop);
+        self.stop.cancel();
         // The connection closes with a reason, unless it is broken already.
         let _ = tokio::time::timeout(CLOSE_TIMEOUT, work).await;
         Ok(())
+    }
+}
+
+impl Drop for ExecutorHandle {
+    fn drop(&mut self) {
+        self.stop.cancel();
     }
 }
 
@@ -212,7 +217,7 @@ impl Executor {
             work: runtime.map(|runtime| {
                 runtime.spawn(async move { self.work(&address, &token, ends, leaves).await })
             }),
-            stop: stop.drop_guard(),
+            stop,
             drain,
         }
     }

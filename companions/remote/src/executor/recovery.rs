@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use contract_runtime::CancellationToken;
 use parking_lot::Mutex;
 use tokio::sync::watch;
-use tokio_util::sync::CancellationToken;
 
 use super::call_table::CallTable;
 use super::{EventCallback, Executor, ExecutorEvent};

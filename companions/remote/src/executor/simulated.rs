@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::CancellationToken;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
-use tokio_util::sync::CancellationToken;
 
 use super::Executor;
 use super::connect::ConnectError;

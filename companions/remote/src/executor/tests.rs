@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use contract_runtime::CancellationToken;
 use contract_runtime::prelude::*;
 use contract_runtime::{Approval, Decision, LogLevel, Status};
 use futures_util::StreamExt as _;
@@ -14,7 +15,6 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
-use tokio_util::sync::CancellationToken;
 
 use super::call_table::CallTable;
 use super::{Executor, ExecutorEvent, Reconnect};

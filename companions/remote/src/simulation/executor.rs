@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_manifest::ToManifest as _;
+use contract_runtime::CancellationToken;
 use contract_runtime::DynamicSpec;
 use contract_runtime::{Content, Hints, Registry, Tool};
 use serde_json::json;
 use tokio::io::{DuplexStream, duplex};
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
 
 use super::disk::Disk;
 use super::rng::Rng;

@@ -39,11 +39,11 @@ pub fn routes<S: Send + Sync + 'static>(
 async fn called<S>(registry: &Registry, call: ToolCallContext<'_, S>) -> CallToolResult {
     let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
     let client = call.request_context.peer.clone();
-    let context = Context::new()
-        .cancellation(call.request_context.ct.clone())
-        .approver(move |request| ask(client.clone(), request));
-    let made = registry.call(("", &*call.name, &*arguments));
-    let outcome = made.context(context).await;
+    let context = Context::new().approver(move |request| ask(client.clone(), request));
+    let made = registry.call(("", &*call.name, &*arguments)).context(context);
+    let Some(outcome) = call.request_context.ct.run_until_cancelled(made).await else {
+        return CallToolResult::error(vec![ContentBlock::text("the call was cancelled")]);
+    };
     let succeeded = outcome.is_ok();
     let text = vec![ContentBlock::text(outcome.into_result().text())];
     if succeeded {

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_manifest::ToManifest as _;
+use contract_runtime::CancellationToken;
 use contract_runtime::DynamicSpec;
 use contract_runtime::{Content, Outcome, Registry, Status, Tool, ToolCall};
 use tokio::io::duplex;
@@ -11,7 +12,6 @@ use tokio::sync::{Notify, mpsc};
 use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::protocol::Role;
-use tokio_util::sync::CancellationToken;
 
 use crate::backend::Session;
 use crate::backend::simulated::SimulatedBackend;
