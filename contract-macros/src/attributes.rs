@@ -17,6 +17,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Attribute, Meta, Path, Token};
 
+use crate::errors::Errors;
 use crate::names;
 use crate::source::{self, is_punct};
 
@@ -168,6 +169,28 @@ impl ContractAttribute {
         let path = self.path.as_ref().map(|path| quote!([#path]));
         quote!(#word #path #args)
     }
+}
+
+pub(crate) fn of_kind(
+    contracts: &[ContractAttribute],
+    kind: Kind,
+) -> impl Iterator<Item = &ContractAttribute> {
+    contracts
+        .iter()
+        .filter(move |contract| contract.kind == kind)
+}
+
+/// The attribute of a kind that may be given once.
+pub(crate) fn only<'c>(
+    errors: &mut Errors,
+    contracts: &'c [ContractAttribute],
+    kind: Kind,
+) -> Option<&'c ContractAttribute> {
+    let mut written = of_kind(contracts, kind);
+    let first = written.next();
+    let message = format!("`{kind}` is given twice; write all its arguments in one");
+    errors.each(written.map(|second| second.span), message);
+    first
 }
 
 /// Separates the contract attributes, those in a `finish` included, from the others.

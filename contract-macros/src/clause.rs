@@ -21,20 +21,13 @@ use crate::spelling::primitive;
 
 /// Reads the givens and clauses of one function, in source order.
 ///
-/// Clauses name what is given as they name parameters, and by indices behind those.
+/// `named` are the parameters and the givens, which clauses name alike.
 pub(crate) fn all(
     errors: &mut Errors,
     contracts: &[ContractAttribute],
     params: &[Param],
+    named: &[Param],
 ) -> (Vec<Given>, Vec<Clause>) {
-    let given = given::as_params(contracts);
-    let extended: Vec<Param>;
-    let named = if given.is_empty() {
-        params
-    } else {
-        extended = params.iter().cloned().chain(given).collect();
-        &extended
-    };
     let (mut givens, mut clauses, mut olds) = (Vec::new(), Vec::new(), 0);
     let mut position = 0;
     for contract in contracts {

@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{LitStr, Path, Token, parse_quote};
 
 use crate::args;
-use crate::attributes::{ContractAttribute, Kind};
+use crate::attributes::{ContractAttribute, Kind, of_kind};
 use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::message::{self, Written};
@@ -20,10 +20,7 @@ const FORM: &str =
 
 /// The givens as parameters, because conditions and messages may name them.
 pub(crate) fn as_params(contracts: &[ContractAttribute]) -> Vec<Param> {
-    let givens = contracts
-        .iter()
-        .filter(|contract| contract.kind == Kind::Given);
-    givens
+    of_kind(contracts, Kind::Given)
         .filter_map(|given| name(&given.args))
         .map(|ident| {
             let name = ident.unraw().to_string();

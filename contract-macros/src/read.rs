@@ -1,114 +1,101 @@
 //! Builds the model from the parsed attributes and item.
 
-use proc_macro2::Span;
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Path};
 
-use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
+use crate::attributes::{self, AttributeSet, ContractAttribute, Kind, of_kind};
 use crate::clause;
 use crate::describe;
 use crate::errors::Errors;
 use crate::given;
-use crate::item::{FunctionItem, ImplItems, Item, Method, RawMember};
+use crate::item::{FunctionItem, ImplItems, Item, RawMember};
 use crate::message;
 use crate::model::{Contracted, Function, Member, Model, Name, Param, Tool, ToolSet};
 use crate::options::{self, ToolArgs};
 use crate::param::{self, Owner};
 use crate::verify;
 
+/// A function and what stands above it.
+#[derive(Clone, Copy)]
+struct Annotated<'a> {
+    contracts: &'a [ContractAttribute],
+    attrs: &'a [Attribute],
+    item: &'a FunctionItem,
+    krate: &'a Path,
+}
+
 pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item) -> Option<Model> {
-    let AttributeSet {
+    let contracts = &attributes.contracts;
+    let item = match item {
+        Item::Function(item) => item,
+        Item::Impl(block) => {
+            let set = tool_set(errors, attributes, block);
+            return Some(Model::ToolSet(Box::new(set)));
+        }
+    };
+    if item.is_expanded() {
+        for ContractAttribute { kind, span, .. } in contracts {
+            let message = format!(
+                "`{kind}` is applied to a function that is already expanded, so calls by name would not check it; write it directly above the function"
+            );
+            errors.at(*span, message);
+        }
+        return None;
+    }
+    let (attrs, krate) = (&attributes.attrs, &attributes.krate);
+    let written = Annotated {
         contracts,
         attrs,
+        item,
         krate,
-        ..
-    } = attributes;
-    match item {
-        Item::Function(function) => {
-            if function.is_expanded() {
-                too_late(errors, contracts);
-                return None;
-            }
-            let is_tool = contracts.iter().any(|contract| contract.kind == Kind::Tool);
-            if is_tool {
-                tool(errors, contracts, attrs, function, krate)
-                    .map(|tool| Model::Tool(Box::new(tool)))
-            } else {
-                contracted(errors, contracts, attrs, function, krate)
-                    .map(|function| Model::Contracted(Box::new(function)))
-            }
-        }
-        Item::Impl(block) => Some(Model::ToolSet(Box::new(tool_set(
-            errors, attributes, block,
-        )))),
-    }
+    };
+    Some(if of_kind(contracts, Kind::Tool).next().is_some() {
+        Model::Tool(Box::new(tool(errors, written)?))
+    } else {
+        verify::only_on_tools(errors, contracts);
+        let (contracted, _) = contracted(errors, written, Owner::Contracted);
+        Model::Contracted(Box::new(contracted?))
+    })
 }
 
-fn too_late(errors: &mut Errors, contracts: &[ContractAttribute]) {
-    for ContractAttribute { kind, span, .. } in contracts {
-        let message = format!(
-            "`{kind}` is applied to a function that is already expanded, so calls by name would not check it; write it directly above the function"
-        );
-        errors.at(*span, message);
-    }
-}
-
-fn tool(
-    errors: &mut Errors,
-    contracts: &[ContractAttribute],
-    attrs: &[Attribute],
-    item: &FunctionItem,
-    krate: &Path,
-) -> Option<Tool> {
-    let mut tools = contracts
-        .iter()
-        .filter(|contract| contract.kind == Kind::Tool);
-    let args = tools
-        .next()
-        .map(|contract| options::parse(errors, contract))
-        .unwrap_or_default();
-    for second in tools {
-        let message = "`#[tool]` is given twice; write all its arguments in one";
-        errors.at(second.span, message);
-    }
-    let function = function(errors, contracts, attrs, item, Owner::Tool);
-    let params = function
-        .as_ref()
-        .map_or(&[][..], |function| &function.params);
-    let (givens, clauses) = clause::all(errors, contracts, params);
-    let verify = verify::parse(errors, contracts);
+fn tool(errors: &mut Errors, written: Annotated<'_>) -> Option<Tool> {
+    let only = attributes::only(errors, written.contracts, Kind::Tool);
+    let args = only.map(|contract| options::parse(errors, contract));
     let ToolArgs {
         name,
         description,
         options,
         confirm,
         ..
-    } = args;
-    let confirm = confirm.and_then(|question| {
-        let named: Vec<Param> = params
-            .iter()
-            .cloned()
-            .chain(given::as_params(contracts))
-            .collect();
-        message::check_question(errors, question.value, &named)
-    });
+    } = args.unwrap_or_default();
+    let (contracted, named) = contracted(errors, written, Owner::Tool);
+    let verify = verify::parse(errors, written.contracts);
+    let confirm =
+        confirm.and_then(|question| message::check_question(errors, question.value, &named));
+    let ident = written.item.ident();
     let name = match name {
         Some(name) => Name {
             text: name.value.value(),
             span: name.value.span(),
         },
         None => Name {
-            text: item.ident().unraw().to_string(),
-            span: item.ident().span(),
+            text: ident.unraw().to_string(),
+            span: ident.span(),
         },
     };
     let description = match description {
         Some(description) => describe::from_expr(errors, &description.value),
-        None => describe::from_docs(attrs),
+        None => describe::from_docs(written.attrs),
     };
+    let Contracted {
+        function,
+        givens,
+        clauses,
+        krate,
+    } = contracted?;
     Some(Tool {
-        function: function?,
+        function,
         options,
         name,
         description,
@@ -116,38 +103,34 @@ fn tool(
         clauses,
         confirm,
         verify,
-        krate: krate.clone(),
+        krate,
     })
 }
 
+/// Reads a function with its conditions, and returns what these may name: parameters and givens.
 fn contracted(
     errors: &mut Errors,
-    contracts: &[ContractAttribute],
-    attrs: &[Attribute],
-    item: &FunctionItem,
-    krate: &Path,
-) -> Option<Contracted> {
-    verify::only_on_tools(errors, contracts);
-    let function = function(errors, contracts, attrs, item, Owner::Contracted);
+    written: Annotated<'_>,
+    owner: Owner,
+) -> (Option<Contracted>, Vec<Param>) {
+    let function = function(errors, written, owner);
     let params = function
         .as_ref()
         .map_or(&[][..], |function| &function.params);
-    let (givens, clauses) = clause::all(errors, contracts, params);
-    Some(Contracted {
-        function: function?,
+    let mut named = params.to_vec();
+    named.extend(given::as_params(written.contracts));
+    let (givens, clauses) = clause::all(errors, written.contracts, params, &named);
+    let contracted = function.map(|function| Contracted {
+        function,
         givens,
         clauses,
-        krate: krate.clone(),
-    })
+        krate: written.krate.clone(),
+    });
+    (contracted, named)
 }
 
-fn function(
-    errors: &mut Errors,
-    contracts: &[ContractAttribute],
-    attrs: &[Attribute],
-    item: &FunctionItem,
-    owner: Owner,
-) -> Option<Function> {
+fn function(errors: &mut Errors, written: Annotated<'_>, owner: Owner) -> Option<Function> {
+    let item = written.item;
     let mut sig = item.sig.clone();
     let (mut receiver, mut params) = (None, Vec::new());
     for input in &mut sig.inputs {
@@ -162,18 +145,17 @@ fn function(
             }
         }
     }
-    let (attrs_outer, attrs_inner) = attrs.iter().cloned().partition(stays_outside);
+    let (attrs_outer, attrs_inner) = written.attrs.iter().cloned().partition(stays_outside);
     let Some(body) = &item.body else {
-        let what = if owner == Owner::Tool {
-            "a tool"
-        } else {
-            "a contracted function"
+        let what = match owner {
+            Owner::Tool => "a tool",
+            Owner::Contracted => "a contracted function",
         };
         let message = format!("{what} needs a body; write it in `{{ .. }}`");
         return errors.refuse(item.ident(), message);
     };
     Some(Function {
-        uses: attributes::uses(contracts),
+        uses: attributes::uses(written.contracts),
         attrs_outer,
         attrs_inner,
         vis: item.vis.clone(),
@@ -202,27 +184,17 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
     } = attributes;
     let mut seen = false;
     for contract in contracts {
-        match contract.kind {
-            Kind::Tool if seen => errors.at(
-                contract.span,
-                "`#[tool]` is given twice; once above the block is enough",
-            ),
-            Kind::Tool => {
+        let message = match contract.kind {
+            Kind::Tool if !seen => {
                 seen = true;
                 options::parse_block(errors, contract);
+                continue;
             }
-            Kind::Verify => errors.at(
-                contract.span,
-                "`#[verify]` belongs to one tool; write it above the method",
-            ),
-            Kind::Given | Kind::Pre | Kind::Post => {
-                let message = format!(
-                    "`{}` belongs above a function, not an `impl` block",
-                    contract.kind
-                );
-                errors.at(contract.span, message);
-            }
-        }
+            Kind::Tool => "`#[tool]` is given twice; once above the block is enough".to_owned(),
+            Kind::Verify => "`#[verify]` belongs to one tool; write it above the method".to_owned(),
+            kind => format!("`{kind}` belongs above a function, not an `impl` block"),
+        };
+        errors.at(contract.span, message);
     }
     if let Some(path) = &block.trait_ {
         let own = crate::source::text(&block.self_ty.to_token_stream());
@@ -237,12 +209,7 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
     {
         let message =
             "no method of this block is a tool; write `#[tool]` above those the model may call";
-        errors.at(
-            contracts
-                .first()
-                .map_or_else(Span::call_site, |contract| contract.span),
-            message,
-        );
+        errors.each(contracts.first().map(|contract| contract.span), message);
     }
     let members = block
         .members
@@ -262,14 +229,14 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
 fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> {
     match raw {
         RawMember::Tool(method) => {
-            let Method {
-                contracts,
-                attrs,
-                function,
-                ..
-            } = &**method;
-            verify::no_conditional_sibling(errors, attrs);
-            tool(errors, contracts, attrs, function, krate).map(|tool| Member::Tool(Box::new(tool)))
+            verify::no_conditional_sibling(errors, &method.attrs);
+            let written = Annotated {
+                contracts: &method.contracts,
+                attrs: &method.attrs,
+                item: &method.function,
+                krate,
+            };
+            tool(errors, written).map(|tool| Member::Tool(Box::new(tool)))
         }
         RawMember::Method(method) => {
             // A method with conditions of its own reports this itself.

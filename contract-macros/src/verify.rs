@@ -4,21 +4,14 @@ use proc_macro2::Ident;
 use syn::Attribute;
 
 use crate::args;
-use crate::attributes::{self, ContractAttribute, Kind};
+use crate::attributes::{self, ContractAttribute, Kind, of_kind};
 use crate::errors::Errors;
 use crate::model::Verify;
 use crate::source::is_punct;
 
 /// Reads the `#[verify(..)]` of a tool.
 pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Option<Verify> {
-    let mut written = contracts
-        .iter()
-        .filter(|contract| contract.kind == Kind::Verify);
-    let first = written.next()?;
-    for second in written {
-        let message = "`#[verify]` is given twice; write all its arguments in one";
-        errors.at(second.span, message);
-    }
+    let first = attributes::only(errors, contracts, Kind::Verify)?;
     let begins = first.args.clone().into_iter().next();
     if begins.is_none() || is_punct(begins.as_ref(), '=') {
         let message = "`#[verify]` says how the body may be run; write `#[verify(run)]`, or `#[verify(run, setup = on_paper)]`";
@@ -38,13 +31,11 @@ pub(crate) fn parse(errors: &mut Errors, contracts: &[ContractAttribute]) -> Opt
 
 /// Only tools are called by name, so only their bodies are run in tests.
 pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[ContractAttribute]) {
-    for contract in contracts
-        .iter()
-        .filter(|contract| contract.kind == Kind::Verify)
-    {
-        let message = "only a tool is verified; add `#[tool]` above the function, or remove this";
-        errors.at(contract.span, message);
-    }
+    let message = "only a tool is verified; add `#[tool]` above the function, or remove this";
+    errors.each(
+        of_kind(contracts, Kind::Verify).map(|contract| contract.span),
+        message,
+    );
 }
 
 /// Items are generated beside a method, so a contract attribute in a `cfg_attr` would be seen too late.
