@@ -9,7 +9,7 @@ use quote::ToTokens;
 use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
 
 use crate::errors::Errors;
-use crate::model::{Contracted, Description, Member, Model, Set, Tool};
+use crate::model::{Contracted, Description, Model, Set, Tool};
 use crate::source;
 use crate::spelling::{bare, find_word, holds_impl};
 
@@ -24,11 +24,9 @@ pub(crate) fn all(errors: &mut Errors, model: &Model) {
         Model::ToolSet(set) => {
             block::owns_its_state(errors, set);
             block::bounds_suffice(errors, set);
-            for member in &set.members {
-                if let Member::Tool(tool) = member {
-                    with_shared_receiver(errors, tool);
-                    callable(errors, tool);
-                }
+            for tool in set.tools() {
+                with_shared_receiver(errors, tool);
+                callable(errors, tool);
             }
         }
     }

@@ -39,8 +39,10 @@ pub(crate) fn expand(
 
 fn member(member: &RawMember) -> TokenStream {
     match member {
-        RawMember::Method(method) if !method.contracts.is_empty() => method.tokens.clone(),
-        RawMember::Tool(method) | RawMember::Method(method) => {
+        RawMember::Function(method) if member.tool().is_none() && !method.contracts.is_empty() => {
+            method.tokens.clone()
+        }
+        RawMember::Function(method) => {
             let attrs = method.attrs.iter();
             let attrs = attrs.filter(|attr| verify::conditional_siblings(attr).is_empty());
             let (function, _) = function(&method.contracts, &method.function, TokenStream::new());

@@ -7,7 +7,7 @@ use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
 use syn::{Attribute, Generics, Ident, ImplItem, Path, Signature, Token, Type, Visibility};
 
-use crate::attributes::{AttributeSet, ContractAttribute, Kind, split};
+use crate::attributes::{AttributeSet, ContractAttribute, Kind, of_kind, split};
 use crate::errors::Errors;
 use crate::names::PREFIX;
 use crate::source::since;
@@ -34,9 +34,7 @@ pub(crate) struct ImplItems {
 }
 
 pub(crate) enum RawMember {
-    Tool(Box<Method>),
-    /// A function that is not a tool. Its parameters may have helper attributes by mistake.
-    Method(Box<Method>),
+    Function(Box<Method>),
     Other(TokenStream),
 }
 
@@ -187,18 +185,24 @@ fn member(input: ParseStream<'_>) -> syn::Result<RawMember> {
         return Ok(RawMember::Other(tokens));
     };
     let (contracts, attrs) = split(attrs);
-    let is_tool = contracts.iter().any(|contract| contract.kind == Kind::Tool);
-    let method = Box::new(Method {
+    Ok(RawMember::Function(Box::new(Method {
         contracts,
         attrs,
         function,
         tokens,
-    });
-    Ok(if is_tool {
-        RawMember::Tool(method)
-    } else {
-        RawMember::Method(method)
-    })
+    })))
+}
+
+impl RawMember {
+    /// The function, if it is a tool.
+    pub(crate) fn tool(&self) -> Option<&Method> {
+        match self {
+            Self::Function(method) if of_kind(&method.contracts, Kind::Tool).next().is_some() => {
+                Some(method)
+            }
+            _ => None,
+        }
+    }
 }
 
 impl FunctionItem {

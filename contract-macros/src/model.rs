@@ -48,7 +48,15 @@ pub(crate) struct ToolSet {
     pub(crate) krate: Path,
 }
 
-/// One item of an `impl` block, in source order.
+impl ToolSet {
+    pub(crate) fn tools(&self) -> impl Iterator<Item = &Tool> {
+        self.members.iter().filter_map(|member| match member {
+            Member::Tool(tool) => Some(&**tool),
+            Member::Other(_) => None,
+        })
+    }
+}
+
 pub(crate) enum Member {
     Tool(Box<Tool>),
     /// Anything else, as written.

@@ -25,14 +25,12 @@ const ARG_KEYS: &str = "default name example secret";
 
 /// Reads the parameter at `index`.
 pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: Owner) -> Param {
-    let (helpers, others): (Vec<&Attribute>, Vec<&Attribute>) =
-        typed.attrs.iter().partition(|attr| is_ours(attr));
-    let (docs, others): (Vec<&Attribute>, Vec<&Attribute>) = others
-        .into_iter()
-        .partition(|attr| attr.path().is_ident("doc"));
-    let (cfgs, attrs): (Vec<&Attribute>, Vec<&Attribute>) = others
-        .into_iter()
-        .partition(|attr| attr.path().is_ident("cfg"));
+    let mut attrs = typed.attrs.clone();
+    let helpers: Vec<Attribute> = attrs.extract_if(.., |attr| is_ours(attr)).collect();
+    let docs = attrs.extract_if(.., |attr| attr.path().is_ident("doc"));
+    let docs = documented(errors, &docs.collect::<Vec<_>>());
+    let cfgs = attrs.extract_if(.., |attr| attr.path().is_ident("cfg"));
+    let cfgs = cfgs.collect();
     let (ident, pattern, mutable) = name(&typed.pat, index);
     let (rename, role) = helped(errors, &helpers, owner);
     Param {
@@ -47,9 +45,9 @@ pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: O
         pattern,
         mutable,
         ty: (*typed.ty).clone(),
-        docs: documented(errors, docs),
-        cfgs: cfgs.into_iter().cloned().collect(),
-        attrs: attrs.into_iter().cloned().collect(),
+        docs,
+        cfgs,
+        attrs,
         role,
     }
 }
@@ -117,17 +115,14 @@ fn name(pattern: &Pat, index: usize) -> (Ident, Option<Pat>, bool) {
     }
 }
 
-fn documented(errors: &mut Errors, docs: Vec<&Attribute>) -> Option<String> {
-    let docs: Vec<Attribute> = docs.into_iter().cloned().collect();
-    match describe::from_docs(&docs) {
+fn documented(errors: &mut Errors, docs: &[Attribute]) -> Option<String> {
+    match describe::from_docs(docs) {
         Description::Text(text) => (!text.is_empty()).then_some(text),
         Description::Parts(parts) => {
-            for part in parts
-                .iter()
-                .filter(|part| describe::literal(part).is_none())
-            {
-                let message =
-                    "the description of an argument is plain text; write it as a `///` comment";
+            let message =
+                "the description of an argument is plain text; write it as a `///` comment";
+            let mut parts = parts.iter();
+            while let Some(part) = parts.find(|part| describe::literal(part).is_none()) {
                 errors.on(part, message);
             }
             None
@@ -135,11 +130,7 @@ fn documented(errors: &mut Errors, docs: Vec<&Attribute>) -> Option<String> {
     }
 }
 
-fn helped(
-    errors: &mut Errors,
-    helpers: &[&Attribute],
-    owner: Owner,
-) -> (Option<Set<LitStr>>, Role) {
+fn helped(errors: &mut Errors, helpers: &[Attribute], owner: Owner) -> (Option<Set<LitStr>>, Role) {
     let (mut rename, mut default, mut secret) = (None, None, None);
     let (mut examples, mut context, mut argument) = (Vec::new(), false, None);
     for attr in helpers {

@@ -201,12 +201,7 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
         let message =
             format!("tools cannot be methods of a trait; write them in `impl {own} {{ .. }}`");
         errors.on(path, message);
-    } else if seen
-        && !block
-            .members
-            .iter()
-            .any(|member| matches!(member, RawMember::Tool(_)))
-    {
+    } else if seen && block.members.iter().all(|member| member.tool().is_none()) {
         let message =
             "no method of this block is a tool; write `#[tool]` above those the model may call";
         errors.each(contracts.first().map(|contract| contract.span), message);
@@ -227,26 +222,27 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
 }
 
 fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> {
-    match raw {
-        RawMember::Tool(method) => {
-            verify::no_conditional_sibling(errors, &method.attrs);
-            let written = Annotated {
-                contracts: &method.contracts,
-                attrs: &method.attrs,
-                item: &method.function,
-                krate,
-            };
-            tool(errors, written).map(|tool| Member::Tool(Box::new(tool)))
-        }
-        RawMember::Method(method) => {
+    if let Some(method) = raw.tool() {
+        verify::no_conditional_sibling(errors, &method.attrs);
+        let written = Annotated {
+            contracts: &method.contracts,
+            attrs: &method.attrs,
+            item: &method.function,
+            krate,
+        };
+        return tool(errors, written).map(|tool| Member::Tool(Box::new(tool)));
+    }
+    let tokens = match raw {
+        RawMember::Function(method) => {
             // A method with conditions of its own reports this itself.
             if method.contracts.is_empty() {
                 without_helpers(errors, &method.function);
             }
-            Some(Member::Other(method.tokens.clone()))
+            &method.tokens
         }
-        RawMember::Other(tokens) => Some(Member::Other(tokens.clone())),
-    }
+        RawMember::Other(tokens) => tokens,
+    };
+    Some(Member::Other(tokens.clone()))
 }
 
 fn without_helpers(errors: &mut Errors, function: &FunctionItem) {

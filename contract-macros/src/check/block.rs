@@ -7,7 +7,7 @@ use syn::{
 };
 
 use crate::errors::Errors;
-use crate::model::{Member, Tool, ToolSet};
+use crate::model::ToolSet;
 use crate::source;
 use crate::spelling::{find_word, holds};
 
@@ -123,21 +123,14 @@ fn name(bound: &TypeParamBound) -> Option<String> {
     }
 }
 
-fn tools(set: &ToolSet) -> impl Iterator<Item = &Tool> {
-    set.members.iter().filter_map(|member| match member {
-        Member::Tool(tool) => Some(&**tool),
-        Member::Other(_) => None,
-    })
-}
-
 fn is_argument(set: &ToolSet, ident: &Ident) -> bool {
-    tools(set)
+    set.tools()
         .flat_map(|tool| &tool.function.params)
         .any(|param| param.is_argument() && holds(&param.ty, ident))
 }
 
 fn is_result(set: &ToolSet, ident: &Ident) -> bool {
-    tools(set).any(|tool| match &tool.function.sig.output {
+    set.tools().any(|tool| match &tool.function.sig.output {
         ReturnType::Type(_, ty) => holds(ty, ident),
         ReturnType::Default => false,
     })

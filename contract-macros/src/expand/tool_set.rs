@@ -36,10 +36,8 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
         Member::Other(tokens) => tokens.clone(),
     });
     let (this, tools) = (local("this"), local("tools"));
-    let registrations = set.members.iter().filter_map(|member| match member {
-        Member::Tool(tool) => Some(registration(tool, &this, &tools, runtime)),
-        Member::Other(_) => None,
-    });
+    let registrations = set.tools();
+    let registrations = registrations.map(|tool| registration(tool, &this, &tools, runtime));
     let cfgs = cfgs(attrs);
     let uses = attributes::run_on_nothing(&set.uses);
     let registered = registered(set, runtime);
@@ -74,26 +72,18 @@ pub(super) fn expand(set: &ToolSet) -> TokenStream {
 
 /// A text that no other block of the same module has, because a type has one method of each name.
 fn identity(set: &ToolSet) -> String {
-    let mut text = set.self_ty.to_token_stream().to_string();
-    for member in &set.members {
-        if let Member::Tool(tool) = member {
-            text.push(' ');
-            text.push_str(&tool.function.sig.ident.to_string());
-        }
-    }
-    text
+    let methods = set.tools().map(|tool| tool.function.sig.ident.to_string());
+    let state = std::iter::once(set.self_ty.to_token_stream().to_string());
+    state.chain(methods).collect::<Vec<_>>().join(" ")
 }
 
 /// Registers the block without a value of its type, so that a test of the package can report tools that it does not cover.
 fn registered(set: &ToolSet, runtime: &TokenStream) -> TokenStream {
     let state = source::text(&set.self_ty.to_token_stream());
     let (line, column) = data::position(set.self_ty.span());
-    let names = set.members.iter().filter_map(|member| match member {
-        Member::Tool(tool) => {
-            let (cfgs, name) = (self::cfgs(&tool.function.attrs_outer), &tool.name.text);
-            Some(quote!(#(#cfgs)* #name))
-        }
-        Member::Other(_) => None,
+    let names = set.tools().map(|tool| {
+        let (cfgs, name) = (self::cfgs(&tool.function.attrs_outer), &tool.name.text);
+        quote!(#(#cfgs)* #name)
     });
     quote! {
         #runtime::inventory::submit! {
