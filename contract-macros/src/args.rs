@@ -150,12 +150,16 @@ pub(crate) fn set<T>(
 /// Reports a key that is not one of the `known` words.
 pub(crate) fn unknown(errors: &mut Errors, entry: &Entry, owner: &str, known: &str) {
     let (given, known) = (entry.name(), known.split_whitespace().collect::<Vec<_>>());
-    let advice = match nearest(&given, &known) {
-        Some(meant) => format!("did you mean `{meant}`?"),
-        None => format!("{owner} takes {}", listed(&known)),
-    };
+    let advice = advice(&given, &known, &format!("{owner} takes"));
     let message = format!("unknown argument `{given}`; {advice}");
     errors.at(entry.span(), message);
+}
+
+fn advice(given: &str, known: &[&str], otherwise: &str) -> String {
+    match nearest(given, known) {
+        Some(meant) => format!("did you mean `{meant}`?"),
+        None => format!("{otherwise} {}", listed(known)),
+    }
 }
 
 /// The candidate within two edits of `given`, or within a third of its length; case and underscores do not count.
@@ -306,10 +310,7 @@ pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     };
     let found = POLICIES.iter().find(|(word, _)| *word == given);
     if found.is_none() {
-        let advice = match nearest(&given, &words) {
-            Some(meant) => format!("did you mean `{meant}`?"),
-            None => format!("write one of {}", listed(&words)),
-        };
+        let advice = advice(&given, &words, "write one of");
         errors.on(expr, format_args!("unknown policy `{given}`; {advice}"));
     }
     found.map(|(_, policy)| *policy)
@@ -335,35 +336,26 @@ pub(crate) fn path(errors: &mut Errors, entry: &Entry) -> Option<Path> {
 /// A duration in milliseconds: `"250ms"`, `"30s"`, `"2m"`, `"1h"`.
 pub(crate) fn duration(errors: &mut Errors, entry: &Entry) -> Option<u64> {
     let text = string(errors, entry, "\"30s\"")?;
-    let written = text.value();
-    let unit_at = written
-        .find(|letter: char| !letter.is_ascii_digit())
-        .unwrap_or(written.len());
-    let (number, unit) = written.split_at(unit_at);
-    let factor = match unit {
-        "ms" => Some(1),
-        "s" => Some(1_000),
-        "m" => Some(60_000),
-        "h" => Some(3_600_000),
-        _ => None,
+    let milliseconds = |written: &str| {
+        let unit_at = written.find(|letter: char| !letter.is_ascii_digit())?;
+        let (number, unit) = written.split_at(unit_at);
+        let factor = match unit {
+            "ms" => 1,
+            "s" => 1_000,
+            "m" => 60_000,
+            "h" => 3_600_000,
+            _ => return None,
+        };
+        number.parse::<u64>().ok()?.checked_mul(factor)
     };
-    let read = number
-        .parse::<u64>()
-        .ok()
-        .zip(factor)
-        .and_then(|(number, factor)| number.checked_mul(factor));
-    match read {
-        Some(0) => errors.on(
-            &text,
-            "a timeout must be longer than zero; write `timeout = \"30s\"`",
-        ),
-        Some(milliseconds) => return Some(milliseconds),
+    let message = match milliseconds(&text.value()) {
+        Some(0) => "a timeout must be longer than zero; write `timeout = \"30s\"`",
         None => {
-            let message = "this is not a duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`";
-            errors.on(&text, message);
+            "this is not a duration; write a whole number and a unit, such as `\"250ms\"`, `\"30s\"`, `\"2m\"` or `\"1h\"`"
         }
-    }
-    None
+        read => return read,
+    };
+    errors.refuse(&text, message)
 }
 
 /// The expression itself, also when `macro_rules!` handed it on.

@@ -217,29 +217,22 @@ impl Visit<'_> for Facts {
         call.args.iter().for_each(|arg| self.visit_expr(arg));
     }
 
-    fn visit_expr_method_call(&mut self, call: &syn::ExprMethodCall) {
-        self.calls = true;
-        visit::visit_expr_method_call(self, call);
-        if let (Some(used), Some(tool)) = (&mut self.history, asked(call)) {
-            used.tools.push(tool);
+    fn visit_expr(&mut self, expr: &Expr) {
+        visit::visit_expr(self, expr);
+        match expr {
+            Expr::MethodCall(call) => {
+                self.calls = true;
+                if let (Some(used), Some(tool)) = (&mut self.history, asked(call)) {
+                    used.tools.push(tool);
+                }
+            }
+            Expr::Await(wait) => self.awaits.push(wait.await_token.span),
+            Expr::Try(fallible) if self.closures == 0 => {
+                self.questions.push(fallible.question_token.span);
+            }
+            Expr::Return(_) => self.returns |= self.closures == 0,
+            _ => {}
         }
-    }
-
-    fn visit_expr_await(&mut self, wait: &syn::ExprAwait) {
-        visit::visit_expr_await(self, wait);
-        self.awaits.push(wait.await_token.span);
-    }
-
-    fn visit_expr_try(&mut self, fallible: &syn::ExprTry) {
-        visit::visit_expr_try(self, fallible);
-        if self.closures == 0 {
-            self.questions.push(fallible.question_token.span);
-        }
-    }
-
-    fn visit_expr_return(&mut self, end: &syn::ExprReturn) {
-        self.returns |= self.closures == 0;
-        visit::visit_expr_return(self, end);
     }
 
     fn visit_macro(&mut self, called: &syn::Macro) {

@@ -361,12 +361,10 @@ impl<'m> Judged<'m> {
         let out = local("out");
         let can_fail = matches!(self.ending, Ending::ReturnOk);
         let (returned, end) = if can_fail {
-            let (begin, close) = (
-                of.begin(quote!(#runtime::JudgedForm<#output)),
-                of.end(quote!(>)),
-            );
             let end = of.called(quote!(<#ty as #runtime::Fallible>::), "judged", &out);
-            (quote!(#begin #close), end)
+            let form = quote!(#runtime::JudgedForm<#output);
+            let form = of.around(form, TokenStream::new(), quote!(>));
+            (form, end)
         } else {
             (
                 quote!(::core::result::Result<#output, #runtime::Stop>),

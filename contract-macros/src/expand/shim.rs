@@ -42,16 +42,12 @@ fn reply(function: &Function, checked: &TokenStream, runtime: &TokenStream) -> T
     let (value, error) = result_places(&function.sig);
     let sorted = quote!(#runtime::ResultProbe::of);
     let of = quote!((&#out));
-    let split = {
-        let (begin, held) = (error.begin(sorted.clone()), error.holding(&out));
-        let (split, value) = (error.end(quote!(.split)), error.end(quote!(.value())));
-        quote!(#begin #of #split #held #value)
-    };
-    let reply = {
-        let (begin, held) = (value.begin(sorted), value.holding(&out));
-        let (form, reply) = (value.end(quote!(.form)), value.end(quote!(.reply())));
-        quote!(#begin #of #form #held #reply)
-    };
+    let split = error.around(sorted.clone(), &of, quote!(.split));
+    let (held, success) = (error.holding(&out), error.end(quote!(.value())));
+    let split = quote!(#split #held #success);
+    let reply = value.around(sorted, of, quote!(.form));
+    let (held, end) = (value.holding(&out), value.end(quote!(.reply())));
+    let reply = quote!(#reply #held #end);
     let receiver = function.receiver.as_ref().map(|receiver| {
         let this = &receiver.self_token;
         quote!(#this,)
@@ -137,8 +133,8 @@ pub(super) fn output(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let (value, _) = result_places(&function.sig);
     if demanded.is_some_and(|set| set.value) {
         let described = quote!(>::NEW.success().demanded_schema);
-        let (begin, end) = (value.begin(quote!(#runtime::Type::<)), value.end(described));
-        quote!(#begin #ty #end())
+        let described = value.around(quote!(#runtime::Type::<), ty, described);
+        quote!(#described())
     } else {
         quote!(#runtime::Type::<#ty>::NEW.success().schema())
     }

@@ -38,6 +38,17 @@ impl SpanRange {
         moved(tokens, self.last)
     }
 
+    /// Generated tokens at the places of the author's first and last token, around others.
+    pub(super) fn around(
+        self,
+        begin: TokenStream,
+        inside: impl ToTokens,
+        end: TokenStream,
+    ) -> TokenStream {
+        let (begin, end) = (self.begin(begin), self.end(end));
+        quote!(#begin #inside #end)
+    }
+
     /// `(inside)`, with the parentheses where the author's tokens end; what is inside stays where it is.
     pub(super) fn holding(self, inside: impl ToTokens) -> TokenStream {
         quote_spanned!(self.last=> (#inside))

@@ -15,18 +15,8 @@ use crate::spelling::applied;
 pub(super) fn opened(param: &Param, runtime: &TokenStream) -> TokenStream {
     let ty = anonymous_lifetimes(&param.ty);
     let place = SpanRange::of(&param.ty);
-    let typed = |sorted| {
-        let (begin, end) = (place.begin(quote!(#runtime::Type::<)), place.end(sorted));
-        quote!(#begin #ty #end)
-    };
-    let ask = |wanted, of: TokenStream| {
-        let (begin, end) = (
-            place.begin(quote!(#runtime::#wanted::)),
-            place.end(quote!(of)),
-        );
-        let held = place.holding(of);
-        quote!(#begin #end #held)
-    };
+    let typed = |sorted| place.around(quote!(#runtime::Type::<), &ty, sorted);
+    let ask = |wanted, of: TokenStream| place.called(quote!(#runtime::#wanted::), "of", of);
     match param.role {
         Role::Argument { .. } => {
             let sorted = typed(quote!(>::NEW.kind().argument()));
