@@ -114,28 +114,24 @@ fn with_shared_receiver(errors: &mut Errors, tool: &Tool) {
         errors.on(ident, message);
         return;
     };
-    match &receiver.kind {
+    let message = match &receiver.kind {
         ReceiverKind::Reference(_, Some(lifetime), None) if lifetime.ident == "static" => {
-            let message = "a tool borrows its state for the duration of the call; write `&self`";
-            errors.on(receiver, message);
+            String::from("a tool borrows its state for the duration of the call; write `&self`")
         }
-        ReceiverKind::Reference(_, _, None) => {}
-        ReceiverKind::Reference(_, _, Some(_)) => {
-            let message = "a tool cannot take `&mut self`, because calls share the state; \
-                           write `&self` and keep what changes behind a `Mutex`";
-            errors.on(receiver, message);
-        }
-        ReceiverKind::Typed(_, ty) if is_shared_self(ty) => {}
+        ReceiverKind::Reference(_, _, None) => return,
+        ReceiverKind::Reference(_, _, Some(_)) => String::from(
+            "a tool cannot take `&mut self`, because calls share the state; write `&self` and keep what changes behind a `Mutex`",
+        ),
+        ReceiverKind::Typed(_, ty) if is_shared_self(ty) => return,
         ReceiverKind::Typed(..) => {
             let written = source::text(&receiver.to_token_stream());
-            let message = format!("a tool cannot take `{written}`; write `&self`");
-            errors.on(receiver, message);
+            format!("a tool cannot take `{written}`; write `&self`")
         }
-        _ => errors.on(
-            receiver,
+        _ => String::from(
             "a tool cannot take `self`, because it is called more than once; write `&self`",
         ),
-    }
+    };
+    errors.on(receiver, message);
 }
 
 fn is_shared_self(ty: &Type) -> bool {

@@ -286,19 +286,19 @@ impl Written {
         let word = kind.word();
         if !input.is_empty() && !args::is_keyed(input) {
             let wrong = |errors: &mut Errors, expr: &Expr| {
-                match expr {
-                Expr::Path(word) if args::is_policy(&word.path) => {
-                    let word = source::text(&word.to_token_stream());
-                    errors.on(expr, format_args!("a policy has a key; write `policy = {word}`"));
-                }
-                Expr::Path(word) if word.path.is_ident("ask") => {
-                    errors.on(expr, "`ask` needs a question; write `ask = \"..\"`");
-                }
-                _ => errors.on(
-                    expr,
-                    format_args!("a message is a string literal; write `\"..\"`, or join two conditions with `&&`, or write a second `#[{word}(..)]`"),
-                ),
-            }
+                let message = match expr {
+                    Expr::Path(word) if args::is_policy(&word.path) => {
+                        let word = source::text(&word.to_token_stream());
+                        format!("a policy has a key; write `policy = {word}`")
+                    }
+                    Expr::Path(word) if word.path.is_ident("ask") => {
+                        String::from("`ask` needs a question; write `ask = \"..\"`")
+                    }
+                    _ => format!(
+                        "a message is a string literal; write `\"..\"`, or join two conditions with `&&`, or write a second `#[{word}(..)]`"
+                    ),
+                };
+                errors.on(expr, message);
             };
             self.message = message::parse(errors, input, args::is_keyed, wrong);
             if !input.is_empty() && input.parse::<Token![,]>().is_err() {
@@ -315,9 +315,9 @@ impl Written {
             return;
         }
         let mut krate: Option<Set<Path>> = None;
-        let demand = match kind {
-            Kind::Post => "ensures",
-            _ => "requires",
+        let (noun, demand) = match kind {
+            Kind::Post => ("postcondition", "ensures"),
+            _ => ("precondition", "requires"),
         };
         let clause = &mut self.clause;
         for entry in args::entries(errors, input) {
@@ -330,13 +330,15 @@ impl Written {
                 "ask" => args::set(errors, &mut self.question, &entry, message::question),
                 "id" => args::set(errors, &mut clause.id, &entry, args::sentence),
                 "crate" => args::set(errors, &mut krate, &entry, args::path),
-                "message" | "msg" => errors.at(
-                    entry.span(),
-                    format_args!("a message has no key; write it after the condition, `#[{word}(.., \"..\")]`"),
-                ),
+                "message" | "msg" => {
+                    let message = format!(
+                        "a message has no key; write it after the condition, `#[{word}(.., \"..\")]`"
+                    );
+                    errors.at(entry.span(), message);
+                }
                 "requires" | "ensures" => {
-                    let noun = if kind == Kind::Post { "postcondition" } else { "precondition" };
-                    let message = format!("a {noun} says what it `{demand}`; write `{demand} = \"..\"`");
+                    let message =
+                        format!("a {noun} says what it `{demand}`; write `{demand} = \"..\"`");
                     errors.at(entry.span(), message);
                 }
                 _ => args::unknown(

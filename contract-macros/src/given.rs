@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{LitStr, Path, Token, parse_quote};
+use syn::{LitStr, Token, parse_quote};
 
 use crate::args;
 use crate::attributes::{ContractAttribute, Kind, of_kind};
@@ -134,60 +134,48 @@ impl Given {
         params: &[Param],
         input: ParseStream<'_>,
     ) -> Option<()> {
-        let Ok(word) = input.call(Ident::parse_any) else {
+        let ahead = input.fork();
+        let Ok(word) = ahead.call(Ident::parse_any) else {
             errors.add(input.error("expected `else ..` or `then ..`"));
             return None;
         };
-        match word.to_string().as_str() {
+        if word == "requires" || word == "crate" {
+            let entry = errors.ok(args::entry(input))?;
+            if word == "requires" {
+                args::set(errors, &mut self.demand, &entry, args::sentence);
+            } else {
+                args::path(errors, &entry)?;
+            }
+            return Some(());
+        }
+        input.call(Ident::parse_any).ok()?;
+        let message = match word.to_string().as_str() {
             "else" if self.absent.is_none() => {
                 self.absent = Some(absent(errors, own, params, input)?);
+                return Some(());
             }
             "then" if self.then.is_none() && input.is_empty() => {
-                let message = "`then` needs an expression; write `then tx.commit()?`";
-                return errors.refuse(word, message);
+                String::from("`then` needs an expression; write `then tx.commit()?`")
             }
             "then" if self.then.is_none() && input.peek(Token![=]) => {
-                let message = "`then` takes its expression without `=`; write `then tx.commit()?`";
-                return errors.refuse(word, message);
+                String::from("`then` takes its expression without `=`; write `then tx.commit()?`")
             }
             "then" if self.then.is_none() => {
                 self.then = Some(errors.ok(source::expression(input))?.1);
+                return Some(());
             }
-            "else" | "then" => {
-                return errors.refuse(&word, format_args!("`{word}` is given twice"));
-            }
-            "crate" => {
-                input.parse::<Token![=]>().ok()?;
-                input.call(Path::parse_mod_style).ok()?;
-            }
-            "requires" => {
-                let value = match input.parse::<Option<Token![=]>>() {
-                    Ok(Some(_)) => Some(errors.ok(source::expression(input))?.0),
-                    _ => None,
-                };
-                let entry = args::Entry {
-                    key: word,
-                    value,
-                    behind: Vec::new(),
-                };
-                args::set(errors, &mut self.demand, &entry, args::sentence);
-            }
+            "else" | "then" => format!("`{word}` is given twice"),
             "policy" => {
-                let message = "a given is looked up in every call and has no policy; remove it";
-                return errors.refuse(word, message);
+                String::from("a given is looked up in every call and has no policy; remove it")
             }
-            "ask" => {
-                let message = "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives";
-                return errors.refuse(word, message);
-            }
+            "ask" => String::from(
+                "a given asks nobody; write `ask` in a `#[pre]` below it, which can name what it gives",
+            ),
             other => {
-                let message = format!(
-                    "unknown word `{other}`; behind the value comes `else ..` or `then ..`"
-                );
-                return errors.refuse(word, message);
+                format!("unknown word `{other}`; behind the value comes `else ..` or `then ..`")
             }
-        }
-        Some(())
+        };
+        errors.refuse(word, message)
     }
 
     fn mentioned(&self, params: &[Param]) -> Vec<usize> {

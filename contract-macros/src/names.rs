@@ -32,12 +32,7 @@ pub(crate) fn runtime_beside(krate: &Path, block: &str) -> (TokenStream, Option<
 
 fn imported(krate: &Path, name: &str) -> (TokenStream, Option<TokenStream>) {
     let runtime = runtime(krate);
-    let is_default = krate.leading_colon.is_some()
-        && krate.segments.len() == 1
-        && krate
-            .segments
-            .iter()
-            .all(|one| one.ident == "contract_runtime");
+    let is_default = quote!(#krate).to_string().replace(' ', "") == "::contract_runtime";
     if is_default {
         return (runtime, None);
     }

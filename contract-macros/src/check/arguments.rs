@@ -16,20 +16,17 @@ pub(super) fn plainly_named(errors: &mut Errors, param: &Param) {
     };
     let ty = source::text(&param.ty.to_token_stream());
     let name = suggested(&param.ty);
-    let message = match (&param.role, pattern) {
-        (Role::Context, _) => {
-            format!("a context parameter needs a plain name; write `{name}: {ty}`")
-        }
-        (Role::Argument { .. }, Pat::Wild(_)) => {
-            format!(
-                "an argument needs a plain name, which the model will see; write `{name}: {ty}`"
-            )
-        }
-        (Role::Argument { .. }, _) => format!(
-            "an argument needs a plain name, which the model will see; write `{name}: {ty}` and take it apart in the body"
-        ),
+    let what = match param.role {
+        Role::Context => "a context parameter needs a plain name",
+        Role::Argument { .. } => "an argument needs a plain name, which the model will see",
     };
-    errors.on(pattern, message);
+    let taken_apart = param.is_argument() && !matches!(pattern, Pat::Wild(_));
+    let rest = if taken_apart {
+        " and take it apart in the body"
+    } else {
+        ""
+    };
+    errors.on(pattern, format_args!("{what}; write `{name}: {ty}`{rest}"));
 }
 
 /// A name for a parameter that has none, from its type.

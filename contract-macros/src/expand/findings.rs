@@ -98,9 +98,8 @@ fn reports(clauses: &[Clause], runtime: &TokenStream) -> Vec<TokenStream> {
     judgeable
         .map(|(index, clause)| {
             let place = SpanRange::of(&clause.predicate);
-            let call = place.begin(quote!(#runtime::report));
-            let arguments = place.holding(quote!(&#judged, #index));
-            quote!(#call #arguments;)
+            let call = place.called(quote!(#runtime::), "report", quote!(&#judged, #index));
+            quote!(#call;)
         })
         .collect()
 }
@@ -135,23 +134,17 @@ fn constants(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<Toke
             continue;
         };
         let (cfgs, name) = (&param.cfgs, &param.name);
-        let mut report = |function: TokenStream, expr: &Expr, arguments: TokenStream| {
+        let mut report = |function: &str, expr: &Expr, arguments: TokenStream| {
             if data::literal(expr).is_some() {
-                let place = SpanRange::of(expr);
-                let call = place.begin(quote!(#runtime::#function));
-                let arguments = place.holding(arguments);
-                found.push(quote!(#(#cfgs)* #call #arguments;));
+                let call = SpanRange::of(expr).called(quote!(#runtime::), function, arguments);
+                found.push(quote!(#(#cfgs)* #call;));
             }
         };
         if let Some(default) = default {
-            report(quote!(report_default), default, quote!(&#spec, #name));
+            report("report_default", default, quote!(&#spec, #name));
         }
         for (index, example) in examples.iter().enumerate() {
-            report(
-                quote!(report_example),
-                example,
-                quote!(&#spec, #name, #index),
-            );
+            report("report_example", example, quote!(&#spec, #name, #index));
         }
     }
     found

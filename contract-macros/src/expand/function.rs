@@ -1,22 +1,9 @@
 //! Expands the forms of one function: the visible one, its body, the checked one and the one in place.
 //!
-//! Where nothing is given, a tool's body and its checked form are functions:
-//!
-//! ```text
-//! fn __contract_checked(&self, mut frame: rt::Frame, id: u32) -> Result<Receipt, rt::Stop> {
-//!     frame.pre(0, 1, ..)?;
-//!     frame.enter()?;
-//!     let out = __contract_body(id);
-//!     frame.post(1, ..)?;
-//!     frame.close();
-//!     rt::end(frame);
-//!     Ok(out)
-//! }
-//! ```
-//!
-//! A body that may name what is given stands in their place, as `rt::run(|| -> Receipt { .. })` between the conditions, and all
-//! of that is an expression of the type `Result<Receipt, rt::Stop>`. Where a `?` of a given returns the function's own error,
-//! it is in the `Ok` of a closure that returns that error.
+//! If there are no givens, a tool's body and its checked form are functions. A body that may name what is given stands
+//! between the conditions, as `rt::run(|| -> Receipt { .. })`, and all of that is an expression of the type
+//! `Result<Receipt, rt::Stop>`. If a `?` of a given returns the function's own error, that expression is in the `Ok` of a
+//! closure that returns the error.
 //!
 //! An ordinary function has no checked form: its conditions wrap the body in place, with `rt::settle(frame.pre(0, 1, ..));`
 //! for each step. A nested function would be simpler, but inside a method it could name neither `self` nor `Self`.
