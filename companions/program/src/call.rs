@@ -41,6 +41,7 @@ Exit codes:
   10 overloaded
   11 asked
   12 denied
+  13 refused
 
 Where a call asks a person, a terminal shows the questions and waits for `y` or `yes`. Elsewhere it ends as `asked`, and
 standard output gets the request, whose id `--approve` takes.

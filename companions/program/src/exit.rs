@@ -20,6 +20,7 @@ pub(super) const fn of(status: Status) -> u8 {
         Status::Overloaded => 10,
         Status::Asked => 11,
         Status::Denied => 12,
+        Status::Refused => 13,
         _ => FAILED,
     }
 }

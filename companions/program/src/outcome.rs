@@ -82,7 +82,11 @@ pub(super) fn notes(outcome: &Outcome, output: &mut Output) {
     if let Some(error) = outcome.error() {
         let status = outcome.status();
         let style = match status {
-            Status::Violation | Status::Cancelled | Status::Asked | Status::Denied => CAREFUL,
+            Status::Violation
+            | Status::Cancelled
+            | Status::Asked
+            | Status::Denied
+            | Status::Refused => CAREFUL,
             _ => BAD,
         };
         output.note(style, status.name(), error);

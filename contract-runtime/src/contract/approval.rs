@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::hash::BuildHasher as _;
-use std::pin::Pin;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::decide::Answering;
 use super::history::{self, CallArguments};
 use super::panics::ignore_poison;
 use super::scope::PolicyLayer;
@@ -286,9 +286,7 @@ pub struct OpenQuestions {
 
 /// The host's function that decides on requests. It may wait for a person.
 #[derive(Clone)]
-pub(crate) struct Approver(Arc<dyn Fn(ApprovalRequest) -> Deciding + Send + Sync>);
-
-pub(crate) type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
+pub(crate) struct Approver(Arc<dyn Fn(ApprovalRequest) -> Answering<Decision> + Send + Sync>);
 
 impl Approver {
     pub(crate) fn new<F>(approve: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static) -> Self
@@ -298,7 +296,7 @@ impl Approver {
         Self(Arc::new(move |request| Box::pin(approve(request))))
     }
 
-    pub(crate) fn decide(&self, request: ApprovalRequest) -> Deciding {
+    pub(crate) fn decide(&self, request: ApprovalRequest) -> Answering<Decision> {
         (self.0)(request)
     }
 }

@@ -1,12 +1,13 @@
 //! Asks an approver about a request, outside of the scope of the call.
 
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use serde_json::Value;
 
-use super::approval::{ApprovalRequest, Approver, Deciding, Decision, QuestionText, digest};
+use super::approval::{ApprovalRequest, Approver, Decision, QuestionText, digest};
 use super::observer::Questioning;
 use super::panics::{Panicked, discard, guard};
 use super::scope::{ContractScope, Scope};
@@ -23,21 +24,12 @@ pub(crate) async fn decide(
     request: ApprovalRequest,
     depth: usize,
 ) -> Result<Decision, &'static str> {
-    let mut aside = Scope::aside(ContractScope::current().get());
-    aside.depth = depth;
-    let aside = ContractScope::new(aside);
-    let deciding = aside
-        .clone()
-        .enter(|| guard(|| approver.decide(request)))
-        .map_err(|_| PANICKED)?;
-    let mut deciding = DecidingAside {
-        aside,
-        deciding: Some(deciding),
-    };
-    poll_fn(|task| match deciding.poll(task) {
-        Ok(Poll::Pending) if depth > 1 => Poll::Ready(Err(NOT_AT_ONCE)),
-        Ok(decision) => decision.map(Ok),
-        Err(_) => Poll::Ready(Err(PANICKED)),
+    let mut scope = Scope::aside(ContractScope::current().get());
+    scope.depth = depth;
+    let mut deciding = pin!(answer(ContractScope::new(scope), || approver.decide(request)));
+    poll_fn(|task| match deciding.as_mut().poll(task) {
+        Poll::Pending if depth > 1 => Poll::Ready(Err(NOT_AT_ONCE)),
+        decision => decision.map(|decision| decision.map_err(|_| PANICKED)),
     })
     .await
 }
@@ -84,27 +76,44 @@ fn masked(scope: &Scope) -> Value {
     sent
 }
 
-/// A decision that is awaited, polled and dropped in a scope of its own.
-struct DecidingAside {
-    aside: ContractScope,
-    /// `None` when it is dropped.
-    deciding: Option<Deciding>,
+/// What the program says about a call, for which it may wait.
+pub(crate) type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+/// Waits for what the program says about a call. All of it runs in this scope, and the error is a panic of it.
+pub(crate) async fn answer<T>(
+    scope: ContractScope,
+    begin: impl FnOnce() -> Answering<T>,
+) -> Result<T, Panicked> {
+    let future = Some(scope.clone().enter(|| guard(begin))?);
+    let mut answering = InScope { scope, future };
+    poll_fn(|task| match answering.poll(task) {
+        Ok(answer) => answer.map(Ok),
+        Err(panicked) => Poll::Ready(Err(panicked)),
+    })
+    .await
 }
 
-impl DecidingAside {
-    fn poll(&mut self, task: &mut Context<'_>) -> Result<Poll<Decision>, Panicked> {
-        let Some(deciding) = &mut self.deciding else {
+/// A future that is polled and dropped in a scope, and may panic in either.
+struct InScope<T> {
+    scope: ContractScope,
+    /// `None` when it is dropped.
+    future: Option<Answering<T>>,
+}
+
+impl<T> InScope<T> {
+    fn poll(&mut self, task: &mut Context<'_>) -> Result<Poll<T>, Panicked> {
+        let Some(future) = &mut self.future else {
             return Ok(Poll::Pending);
         };
-        let aside = self.aside.clone();
-        aside.enter(|| guard(|| deciding.as_mut().poll(task)))
+        let scope = self.scope.clone();
+        scope.enter(|| guard(|| future.as_mut().poll(task)))
     }
 }
 
-impl Drop for DecidingAside {
+impl<T> Drop for InScope<T> {
     fn drop(&mut self) {
-        let deciding = self.deciding.take();
-        self.aside.clone().enter(|| discard(deciding));
+        let future = self.future.take();
+        self.scope.clone().enter(|| discard(future));
     }
 }
 

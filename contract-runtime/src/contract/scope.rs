@@ -444,18 +444,11 @@ impl ContractScope {
         with_current(of).flatten()
     }
 
-    /// Runs a hook, which may itself make calls, one level deeper than the call around it.
-    pub(crate) fn deeper<T>(run: impl FnOnce() -> T) -> T {
-        let outer = Self::current();
-        let mut scope = Scope::below(outer.get());
+    /// Returns the scope of a hook, which may itself make calls, one level deeper than the call around it.
+    pub(crate) fn deeper(&self) -> Self {
+        let mut scope = Scope::below(self.get());
         scope.depth += 1;
-        let scope = Self::new(scope);
-        let result = scope.clone().enter(run);
-        if let (Some(violation), Some(outer)) = (scope.get().and_then(Scope::recorded), outer.get())
-        {
-            outer.record(violation);
-        }
-        result
+        Self::new(scope)
     }
 
     pub(super) fn set_phase(&self, phase: Phase) {

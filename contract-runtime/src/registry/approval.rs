@@ -4,7 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
 
 use super::Registry;
-use super::body::{At, CallSetup, GateUse, cancelled, until};
+use super::body::{CallSetup, GateUse, before_body};
 use super::entry::Entry;
 use super::inner::Inner;
 use super::outcome::Ending;
@@ -17,11 +17,10 @@ use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
-use crate::tool::Status;
 use crate::tool::call::SentArguments;
 use crate::tool::call_input::CallInput;
-use crate::tool::context::now;
-use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::failure::FailureKind;
+use crate::tool::{Context, Status};
 
 /// How often one call asks, where each time something has changed when the answer comes.
 const ROUNDS: usize = 3;
@@ -108,6 +107,34 @@ impl Drop for Asked<'_> {
 }
 
 impl Inner {
+    /// Waits until a call may pass the gate, which it has passed for as long as the result is held.
+    pub(super) async fn pass_gate(&self, gate_use: GateUse) -> impl Sized + '_ {
+        match gate_use {
+            GateUse::None => (None, None),
+            GateUse::Shared => (Some(self.gate.read().await), None),
+            GateUse::Exclusive => (None, Some(self.gate.write().await)),
+        }
+    }
+
+    /// Returns whether the call brings the answer to what the same call has asked, so that the hooks have let it in already.
+    pub(super) fn is_next_round(&self, setup: &CallSetup<'_>, outer: Option<&Inherited>) -> bool {
+        let (input, answers) = (&setup.input, setup.context.answers());
+        let entry = setup.index.and_then(|index| self.entries.get(index));
+        let Some(entry) = entry.filter(|entry| entry.asks.any() && !answers.is_empty()) else {
+            return false;
+        };
+        if input.arguments.len() > self.limits.argument_bytes {
+            return false;
+        }
+        let call = told_apart(entry, input, setup.context.coerces());
+        let caller = caller(&setup.context, outer);
+        let open = ignore_poison(self.open_requests.0.lock());
+        open.iter().any(|open| {
+            let is_answered = answers.iter().any(|answer| answer.request == open.id);
+            is_answered && open.call == call && open.caller == caller
+        })
+    }
+
     /// Makes the call of a tool that asks, after the hooks.
     pub(super) async fn ask_first(
         self: &Arc<Self>,
@@ -122,10 +149,7 @@ impl Inner {
             tool: call.name.to_string(),
             registry: self.id,
             call: told_apart(entry, call, context.coerces()),
-            caller: context
-                .caller()
-                .map(Arc::from)
-                .or_else(|| outer.as_ref()?.caller.clone()),
+            caller: caller(context, outer.as_deref()),
             approved: Vec::new(),
             told: Vec::new(),
             run: context.run_layer().or_else(|| outer.as_ref()?.run.clone()),
@@ -147,6 +171,12 @@ impl Inner {
         asked.between_rounds = false;
         outcome
     }
+}
+
+/// The caller of a call, or that of the call around it.
+fn caller(context: &Context, outer: Option<&Inherited>) -> Option<Arc<str>> {
+    let own = context.caller().map(Arc::from);
+    own.or_else(|| outer?.caller.clone())
 }
 
 impl Asked<'_> {
@@ -221,12 +251,7 @@ impl Asked<'_> {
 
     /// Runs the call up to its end or to a question.
     async fn round(&mut self) -> Ending {
-        let gate = &self.inner.gate;
-        let (_shared, _alone) = match self.setup.mode.gate_use {
-            GateUse::None => (None, None),
-            GateUse::Shared => (Some(gate.read().await), None),
-            GateUse::Exclusive => (None, Some(gate.write().await)),
-        };
+        let _gate = self.inner.pass_gate(self.setup.mode.gate_use).await;
         self.between_rounds = false;
         self.setup.mode.asking = Some(Arc::new(self.asking.clone()));
         let outer = self.outer.as_deref();
@@ -335,20 +360,7 @@ impl Asked<'_> {
     ) -> Result<Decision, FailureKind> {
         let depth = self.depth() + 1;
         let decided = async { decide(approver, request, depth).await.map_err(denied) };
-        let deadline = self.setup.context.deadline().map(|at| At {
-            at,
-            after: at.saturating_duration_since(now()),
-        });
-        let token = self.setup.context.token();
-        match until(decided, token, deadline).await {
-            Ok(decided) => decided,
-            Err(FailureKind::Cancelled { .. }) => Err(cancelled(Stopped::NotStarted)),
-            Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
-                after,
-                stopped: Stopped::NotStarted,
-            }),
-            Err(other) => Err(other),
-        }
+        before_body(&self.setup.context, decided).await?
     }
 
     fn denied(&self, reason: String) -> Ending {

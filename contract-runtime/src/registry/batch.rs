@@ -125,12 +125,12 @@ impl<'r> Batch<'r> {
         if self.asked.load(Ordering::Relaxed) && !self.stopped.load(Ordering::Relaxed) {
             // This call may depend on the one that was not run.
             let reason = "an earlier call of the same turn waits for a person's answer";
-            return self.not_started(call, reason);
+            return self.not_started(call, reason).await;
         }
         if self.inside {
             return self.one(call, GateUse::None).await;
         }
-        if self.asks(&call) {
+        if self.waits(&call) {
             let outcome = self.one(call, GateUse::Exclusive).await;
             if outcome.status() == Status::Asked {
                 self.asked.store(true, Ordering::Relaxed);
@@ -142,15 +142,15 @@ impl<'r> Batch<'r> {
     }
 
     async fn join_bounded(&self, calls: Vec<CallInput<'r>>) -> Vec<Outcome> {
-        // A call that waits for approval must not block calls that write, so each call takes the gate for itself.
-        let apart = !self.inside && calls.iter().any(|call| self.asks(call));
+        // A call that waits for a hook or for approval must not block calls that write, so each call takes the gate for itself.
+        let apart = !self.inside && calls.iter().any(|call| self.waits(call));
         let _gate = if self.inside || apart {
             None
         } else {
             Some(self.inner.gate.read().await)
         };
         let made = calls.into_iter().map(|call| async move {
-            if apart && self.asks(&call) {
+            if apart && self.waits(&call) {
                 return self.one(call, GateUse::Shared).await;
             }
             let _gate = if apart {
@@ -165,15 +165,17 @@ impl<'r> Batch<'r> {
         futures::join_bounded(made, self.inner.limits.parallel).await
     }
 
-    fn asks(&self, call: &CallInput<'_>) -> bool {
+    /// Returns whether a call waits for a hook or a person before it passes the gate.
+    fn waits(&self, call: &CallInput<'_>) -> bool {
         let entry = self.inner.find(&call.name);
-        entry.is_some_and(|entry| entry.asks.any())
+        !self.inner.before.is_empty() || entry.is_some_and(|entry| entry.asks.any())
     }
 
     /// Makes one call, which takes the gate as `gate_use` says, unless the batch holds it already.
     async fn one(&self, call: CallInput<'r>, gate_use: GateUse) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
-            return self.not_started(call, "an earlier call of the same turn broke a contract");
+            let reason = "an earlier call of the same turn broke a contract";
+            return self.not_started(call, reason).await;
         }
         let alone = |call: &CallInput<'_>| {
             self.inner
@@ -181,7 +183,9 @@ impl<'r> Batch<'r> {
                 .is_some_and(|entry| entry.tool.alone)
         };
         if self.several && alone(&call) {
-            return self.not_started(call, AloneProblem::HasOthers.reason());
+            return self
+                .not_started(call, AloneProblem::HasOthers.reason())
+                .await;
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),
@@ -195,8 +199,8 @@ impl<'r> Batch<'r> {
         outcome
     }
 
-    fn not_started(&self, call: CallInput<'r>, reason: &'static str) -> Outcome {
-        let refusal = self.inner.before.ask(|| call.to_call());
+    async fn not_started(&self, call: CallInput<'r>, reason: &'static str) -> Outcome {
+        let refusal = self.inner.before.ask(&call, &self.context).await;
         let kind = refusal.err().unwrap_or_else(|| not_started(reason));
         self.inner
             .refused(kind)

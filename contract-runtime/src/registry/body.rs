@@ -145,6 +145,21 @@ pub(super) async fn until<T>(
     .await
 }
 
+/// Waits for what has to be known before the body, for as long as the caller waits.
+pub(super) async fn before_body<T>(
+    context: &Context,
+    future: impl Future<Output = T>,
+) -> Result<T, FailureKind> {
+    match until(future, context.token(), earlier(context.deadline(), None)).await {
+        Err(FailureKind::Cancelled { .. }) => Err(cancelled(Stopped::NotStarted)),
+        Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
+            after,
+            stopped: Stopped::NotStarted,
+        }),
+        ended => ended,
+    }
+}
+
 type Timer = Pin<Box<tokio::time::Sleep>>;
 
 fn timer(deadline: Option<At>) -> Result<Option<(Timer, At)>, FailureKind> {

@@ -5,6 +5,7 @@ mod approval;
 use std::any::TypeId;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +24,7 @@ use crate::tool::context::Shared;
 use crate::tool::context_params::CallExtensions;
 use crate::tool::observe::Observer;
 use crate::tool::shim::Registered;
-use crate::tool::{Tool, ToolCall, ToolSet};
+use crate::tool::{Context, Tool, ToolCall, ToolSet};
 
 /// Builds a [`Registry`]: selects its tools and configures how they are called.
 ///
@@ -351,20 +352,23 @@ impl Builder {
         self
     }
 
-    /// Sets a hook that runs before every call by name and may refuse it. It runs before anything else: also for calls of
-    /// unknown tools, calls whose arguments will be refused, and each call of a batch.
+    /// Sets a hook that runs before every call by name, sees its [`Context`], may wait for as long as its caller does, and may refuse
+    /// it. It runs before anything else: also for calls of unknown tools, calls whose arguments will be refused, and each call of a batch, for which it does not
+    /// hold up the others.
     ///
-    /// A call that is refused ends as [`cancelled`](crate::Status::Cancelled), with the reason as its error; nothing of it
-    /// runs. It must be quick. One that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked).
-    /// Where several are given, each is asked, in the order in which they were given, until one refuses. A check that runs
-    /// nothing ([`Registry::check`](crate::Registry::check)) is not asked for, and a direct Rust call passes no registry.
+    /// A call that is refused ends as [`refused`](crate::Status::Refused), with the reason as its error; nothing of it runs. A hook
+    /// that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked). Where several are given, each is asked,
+    /// in the order in which they were given, until one refuses. A call that brings the [`Answer`](crate::Answer) to what it asked
+    /// has passed its hooks before and is not asked about again. Nor is a check that runs nothing
+    /// ([`Registry::check`](crate::Registry::check)), and a direct Rust call passes no registry.
     /// A refused call yields once to its runtime, so that a task that only makes such calls can still be dropped.
     ///
     /// ```
-    /// use std::sync::atomic::{AtomicU32, Ordering};
+    /// use std::sync::Arc;
     ///
     /// use contract_runtime::Status;
     /// use contract_runtime::prelude::*;
+    /// use tokio::sync::Semaphore;
     ///
     /// /// Say hello.
     /// #[tool]
@@ -372,22 +376,32 @@ impl Builder {
     ///     "hello"
     /// }
     ///
-    /// let left = AtomicU32::new(1);
-    /// let take = move |_: &ToolCall| {
-    ///     let taken = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
-    ///     taken.map(drop).map_err(|_| "no calls are left".to_owned())
+    /// let left = Arc::new(Semaphore::new(1));
+    /// let take = move |_, context: Context| {
+    ///     let left = Arc::clone(&left);
+    ///     async move {
+    ///         let user = context.caller().unwrap_or("anonymous");
+    ///         let permit = left.try_acquire().map_err(|_| format!("no calls are left for {user}"))?;
+    ///         Ok(permit.forget())
+    ///     }
     /// };
     /// let registry = Registry::builder().tool(hello).before_call(take).build()?;
-    /// let call = || registry.call(ToolCall::new("1", "hello", "")).blocking();
+    /// let call = || {
+    ///     let context = Context::new().identified_as("ada");
+    ///     registry.call(ToolCall::new("1", "hello", "")).context(context).blocking()
+    /// };
     /// assert_eq!(call().output(), Some("hello"));
-    /// assert_eq!(call().status(), Status::Cancelled);
-    /// assert_eq!(call().error(), Some("no calls are left"));
+    /// assert_eq!(call().status(), Status::Refused);
+    /// assert_eq!(call().error(), Some("no calls are left for ada"));
     /// # Ok::<(), BuildError>(())
     /// ```
-    pub fn before_call(
+    pub fn before_call<F>(
         mut self,
-        ask: impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static,
-    ) -> Self {
+        ask: impl Fn(ToolCall, Context) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
         self.before.push(ask);
         self
     }

@@ -258,7 +258,7 @@ impl<'r, F: Form> Call<'r, F> {
             arguments: "".into(),
         };
         let waits = entry.is_some_and(|entry| entry.tool.runs != Runs::Here);
-        let asks = entry.is_some_and(|entry| entry.asks.any());
+        let asks = !self.inner.before.is_empty() || entry.is_some_and(|entry| entry.asks.any());
         let end = match blocking::problem() {
             Some(problem) if waits => {
                 let why = problem.why(&names.name);
@@ -268,7 +268,7 @@ impl<'r, F: Form> Call<'r, F> {
                 Some(end) => return end,
                 None => FailureKind::Failed("no async runtime could be started".to_owned()),
             },
-            // A hook refuses at the second poll. Only an approver may need more.
+            // A hook that answers at once refuses at the second poll.
             _ => match (0..2).find_map(|_| now_or_never(Pin::new(&mut self))) {
                 Some(end) => return end,
                 None => FailureKind::Cancelled {
@@ -282,8 +282,7 @@ impl<'r, F: Form> Call<'r, F> {
 }
 
 const OVER: &str = "a call was polled after it had ended";
-const NOT_AT_ONCE: &str =
-    "the approver did not answer at once, and `blocking` cannot wait inside an async runtime";
+const NOT_AT_ONCE: &str = "a hook or the approver did not answer at once, and `blocking` cannot wait inside an async runtime";
 
 impl blocking::Problem {
     /// Returns why a tool that has to be waited for was not started.

@@ -6,7 +6,7 @@ use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
 
 use super::blocking;
-use super::body::{self, CallSetup, Job};
+use super::body::{self, CallSetup, GateUse, Job};
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
 use super::outcome::{self, Ending};
@@ -95,21 +95,30 @@ impl Inner {
     #[inline]
     async fn let_in(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
+        if !self.before.is_empty()
+            && setup.mode.is_a_call()
+            && outer
+                .as_ref()
+                .is_none_or(|outer| outer.depth < self.limits.depth)
+            && !self.is_next_round(setup, outer.as_deref())
+            && let Err(refusal) = Box::pin(self.before.ask(&setup.input, &setup.context)).await
+        {
+            let ending = self.refused(refusal);
+            // A caller that repeats a refused call without end can be dropped here, and other tasks can run.
+            tokio::task::yield_now().await;
+            return ending;
+        }
         let index = match self.admit(setup, outer.as_deref()) {
             Ok(index) => index,
-            Err(refusal) => {
-                let is_by_hook = matches!(refusal, FailureKind::Reported { .. });
-                let ending = self.refused(refusal);
-                if is_by_hook {
-                    // A caller that repeats a refused call without end can be dropped here, and other tasks can run.
-                    tokio::task::yield_now().await;
-                }
-                return ending;
-            }
+            Err(refusal) => return self.refused(refusal),
         };
         if self.entries[index].asks.any() && setup.mode.policy.is_none() {
             return Box::pin(self.ask_first(index, setup, outer)).await;
         }
+        let _gate = match setup.mode.gate_use {
+            GateUse::None => None,
+            gate_use => Some(Box::pin(self.pass_gate(gate_use)).await),
+        };
         self.execute(index, setup, outer.as_deref()).await
     }
 
@@ -129,9 +138,6 @@ impl Inner {
         let (depth, most) = (outer.map_or(0, |outer| outer.depth), self.limits.depth);
         if depth >= most {
             return Err(nested_too_deep(&input.name, depth, most));
-        }
-        if mode.is_a_call() {
-            self.before.ask(|| input.to_call())?;
         }
         let Some(index) = *index else {
             return Err(self.unknown(&input.name));

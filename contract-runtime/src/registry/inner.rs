@@ -1,19 +1,21 @@
 //! The state shared by a registry's clones.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::approval::OpenRequests;
+use super::body::before_body;
 use super::entry::Entry;
 use super::export::Exports;
 use super::statistics::{Shards, Statistics};
+use crate::contract::decide::{self, Answering};
 use crate::contract::history::{Asker, HistoryTool};
-use crate::contract::panics;
-use crate::contract::scope::{ContractScope, PolicyLayer};
+use crate::contract::scope::{ContractScope, PolicyLayer, Scope};
 use crate::schema::arguments::{by_words, nearest, own_names};
 use crate::tool::call_input::CallInput;
-use crate::tool::context::Shared;
+use crate::tool::context::{Context, Shared};
 use crate::tool::failure::FailureKind;
 use crate::tool::observe::Observer;
 use crate::tool::{Status, ToolCall};
@@ -234,17 +236,18 @@ impl Drop for CallPermit<'_> {
 /// The refusal of a call whose hook panicked, so that it is not known whether the call is allowed.
 const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
 
-type Ask = Box<dyn Fn(&ToolCall) -> Result<(), String> + Send + Sync>;
+type Ask = Box<dyn Fn(ToolCall, Context) -> Answering<Result<(), String>> + Send + Sync>;
 
 /// The hooks that may refuse a call before it begins; most registries have none.
 #[derive(Default)]
 pub(super) struct CallHook(Vec<Ask>);
 
 impl CallHook {
-    pub(super) fn push(
-        &mut self,
-        ask: impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static,
-    ) {
+    pub(super) fn push<F>(&mut self, ask: impl Fn(ToolCall, Context) -> F + Send + Sync + 'static)
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        let ask = move |call, context| -> Answering<_> { Box::pin(ask(call, context)) };
         self.0.push(Box::new(ask));
     }
 
@@ -254,17 +257,25 @@ impl CallHook {
     }
 
     /// Asks the hooks one after the other, until one refuses.
-    #[inline]
-    pub(super) fn ask(&self, call: impl FnOnce() -> ToolCall) -> Result<(), FailureKind> {
-        if self.is_empty() {
-            return Ok(());
-        }
-        let call = &call();
+    pub(super) async fn ask(
+        &self,
+        call: &CallInput<'_>,
+        context: &Context,
+    ) -> Result<(), FailureKind> {
+        let outer = ContractScope::current();
         for ask in &self.0 {
+            let scope = outer.deeper();
+            let begin = || ask(call.to_call(), context.clone());
+            let answer = before_body(context, decide::answer(scope.clone(), begin)).await?;
+            if let (Some(broken), Some(outer)) =
+                (scope.get().and_then(Scope::recorded), outer.get())
+            {
+                outer.record(broken);
+            }
             // A hook that panics has not agreed.
-            let (status, error) = match ContractScope::deeper(|| panics::guard(|| ask(call))) {
+            let (status, error) = match answer {
                 Ok(Ok(())) => continue,
-                Ok(Err(reason)) => (Status::Cancelled, reason),
+                Ok(Err(reason)) => (Status::Refused, reason),
                 Err(_) => (Status::Panicked, PANICKED.to_owned()),
             };
             return Err(FailureKind::before_body(status, &error));

@@ -184,6 +184,10 @@ impl Context {
         self.0.as_ref()?.approver.clone()
     }
 
+    pub(crate) fn answers(&self) -> &[Answer] {
+        self.0.as_ref().map_or(&[], |brought| &brought.answers)
+    }
+
     pub(crate) fn take_answers(&mut self) -> Vec<Answer> {
         let brought = self.0.as_mut();
         brought.map_or_else(Vec::new, |brought| std::mem::take(&mut brought.answers))

@@ -53,14 +53,15 @@ pub enum Status {
     Asked,
     /// A person refused the call, or there was nobody to ask; nothing ran.
     Denied,
+    /// [`Builder::before_call`](crate::Builder::before_call) refused the call; nothing ran.
+    Refused,
     /// The tool reported a failure, or its result could not be used. A word that is not known is read as this.
     Failed,
     /// The tool panicked, or [`Builder::before_call`](crate::Builder::before_call) did.
     Panicked,
     /// The tool did not finish in time.
     TimedOut,
-    /// The call was cancelled, or never started: an earlier one of its batch broke a contract, or
-    /// [`Builder::before_call`](crate::Builder::before_call) refused it.
+    /// The call was cancelled, or never started because an earlier one of its batch broke a contract.
     Cancelled,
     /// Too many calls were running.
     Overloaded,
@@ -75,6 +76,7 @@ impl Status {
         Self::Violation,
         Self::Asked,
         Self::Denied,
+        Self::Refused,
         Self::Failed,
         Self::Panicked,
         Self::TimedOut,
@@ -92,6 +94,7 @@ impl Status {
             Self::Violation => "violation",
             Self::Asked => "asked",
             Self::Denied => "denied",
+            Self::Refused => "refused",
             Self::Failed => "failed",
             Self::Panicked => "panicked",
             Self::TimedOut => "timed_out",

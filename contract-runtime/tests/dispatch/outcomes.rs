@@ -1,4 +1,4 @@
-//! The eleven ways a call may end, and the counts of them.
+//! The twelve ways a call may end, and the counts of them.
 
 use std::future::Future;
 use std::task::{Context as Task, Poll, Waker};
@@ -34,6 +34,14 @@ fn ask() {}
 
 fn registry() -> Registry {
     let builder = Registry::builder().tool(end).tool(ask);
+    let builder = builder.before_call(async |call, _| {
+        let is_refused = call.arguments.contains("refused");
+        if is_refused {
+            Err("not this way".to_owned())
+        } else {
+            Ok(())
+        }
+    });
     builder.max_calls(1).build().unwrap()
 }
 
@@ -72,7 +80,7 @@ fn is_written_whole_and_masked(outcome: &Outcome) {
 }
 
 #[tokio::test]
-async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
+async fn every_call_ends_in_one_of_twelve_ways_and_is_counted_once() {
     let registry = registry();
     let mut outcomes = Vec::new();
     for way in ["ok", "violation", "failed", "panicked", "timed_out"] {
@@ -91,6 +99,7 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
             .context(denied)
             .await,
     );
+    outcomes.push(registry.call(call("refused")).await);
     let token = CancellationToken::new();
     let context = Context::new().cancellation(token.clone());
     let (outcome, overloaded, ()) = tokio::join!(
@@ -110,6 +119,7 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
         (Status::UnknownTool, "unknown_tool"),
         (Status::Asked, "asked"),
         (Status::Denied, "denied"),
+        (Status::Refused, "refused"),
         (Status::Cancelled, "cancelled"),
         (Status::Overloaded, "overloaded"),
     ];
@@ -143,13 +153,13 @@ async fn every_call_ends_in_one_of_eleven_ways_and_is_counted_once() {
         assert_eq!(registry.statistics().ended(status), 1);
     }
     let statistics = registry.statistics();
-    assert_eq!(statistics.calls(), 11);
+    assert_eq!(statistics.calls(), 12);
     assert_eq!(Status::ALL.len(), expected.len());
     let json = serde_json::to_value(statistics).unwrap();
     for (_, name) in expected {
         assert_eq!(json[name], json!(1));
     }
-    assert_eq!(json["calls"], json!(11));
+    assert_eq!(json["calls"], json!(12));
     assert_eq!(json["conditions"]["violated"], json!(1));
 }
 
@@ -249,7 +259,7 @@ async fn every_outcome_says_whether_the_call_took_effect() {
     use contract_runtime::Effect::{Complete, None, Unknown};
     let builder = Registry::builder().tool(pay).tool(preview).tool(pay_asking);
     let registry = builder
-        .before_call(|call| match call.id.as_str() {
+        .before_call(async |call, _| match call.id.as_str() {
             "panic" => panic!("as asked"),
             "refuse" => Err("not today".to_owned()),
             _ => Ok(()),
@@ -345,7 +355,7 @@ async fn every_outcome_says_whether_the_call_took_effect() {
         (call("1", "pray", way).await, Status::UnknownTool),
         (denied.await, Status::Denied),
         (call("panic", "pay", way).await, Status::Panicked),
-        (call("refuse", "pay", way).await, Status::Cancelled),
+        (call("refuse", "pay", way).await, Status::Refused),
         (
             registry
                 .call(ToolCall::new("1", "pay", way))

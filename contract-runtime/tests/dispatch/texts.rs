@@ -130,9 +130,9 @@ async fn hooks_and_limits_hold_from_text_to_text() {
     let hook = Arc::clone(&seen);
     let registry = Registry::builder()
         .tool(divide)
-        .before_call(move |call| {
-            hook.lock().unwrap().push(call.clone());
-            Err("not today".to_owned())
+        .before_call(move |call, _| {
+            hook.lock().unwrap().push(call);
+            std::future::ready(Err("not today".to_owned()))
         })
         .build()
         .unwrap();

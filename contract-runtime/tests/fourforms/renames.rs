@@ -141,9 +141,9 @@ fn what_is_wrong_under_an_exported_name_is_refused_under_the_own_one() {
 fn whoever_is_asked_before_a_call_reads_own_names() {
     let seen = Arc::new(Mutex::new(String::new()));
     let into = Arc::clone(&seen);
-    let hook = move |call: &ToolCall| {
-        *into.lock().unwrap() = call.arguments.clone();
-        Ok::<_, String>(())
+    let hook = move |call: ToolCall, _| {
+        *into.lock().unwrap() = call.arguments;
+        std::future::ready(Ok(()))
     };
     let registry = Registry::builder()
         .tool(search)

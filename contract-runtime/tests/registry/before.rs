@@ -1,5 +1,6 @@
 //! Who is asked before a call.
 
+use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract_runtime::Status;
@@ -33,14 +34,15 @@ fn count() -> u8 {
 type Asked = Arc<Mutex<Vec<String>>>;
 
 /// Refuses calls whose id is `no`, and notes every one.
-fn noting(asked: &Asked) -> impl Fn(&ToolCall) -> Result<(), String> + Send + Sync + 'static {
+fn noting(
+    asked: &Asked,
+) -> impl Fn(ToolCall, Context) -> Ready<Result<(), String>> + Send + Sync + 'static {
     let asked = Arc::clone(asked);
-    move |call| {
+    move |call, _| {
         let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
         asked.push(format!("{} {}", call.name, call.arguments));
-        (call.id != "no")
-            .then_some(())
-            .ok_or_else(|| format!("not {}", call.name))
+        let allowed = (call.id != "no").then_some(());
+        ready(allowed.ok_or_else(|| format!("not {}", call.name)))
     }
 }
 
@@ -82,20 +84,20 @@ async fn every_call_is_asked_for_once_also_those_that_never_run() -> Result<(), 
 }
 
 #[tokio::test]
-async fn a_refused_call_is_cancelled_with_the_reason_and_counted() -> Result<(), BuildError> {
+async fn a_refused_call_says_the_reason_and_is_counted() -> Result<(), BuildError> {
     let registry = builder()
-        .before_call(|call| Err(format!("`{}` may not be called", call.name)))
+        .before_call(async |call, _| Err(format!("`{}` may not be called", call.name)))
         .build()?;
     for name in ["add", "halve", "later", "count", "none"] {
         let outcome = registry.call(ToolCall::new("7", name, "{}")).await;
-        assert_eq!(outcome.status(), Status::Cancelled);
+        assert_eq!(outcome.status(), Status::Refused);
         let why = format!("`{name}` may not be called");
         assert_eq!(outcome.error(), Some(&*why));
         assert_eq!((outcome.id(), outcome.tool()), ("7", name));
         assert!(!outcome.may_still_be_running());
         assert!(outcome.into_result().error.is_some());
     }
-    assert_eq!(registry.statistics().ended(Status::Cancelled), 5);
+    assert_eq!(registry.statistics().ended(Status::Refused), 5);
     Ok(())
 }
 
@@ -114,7 +116,7 @@ fn a_call_from_a_plain_thread_is_asked_for() -> Result<(), BuildError> {
 #[tokio::test]
 async fn a_check_is_not_asked_for() -> Result<(), BuildError> {
     let registry = builder()
-        .before_call(|_| Err("nothing may be called".to_owned()))
+        .before_call(async |_, _| Err("nothing may be called".to_owned()))
         .build()?;
     let call = |number| ToolCall::new("1", "halve", format!(r#"{{"number":{number}}}"#));
     assert!(registry.check(call(2)).await.is_ok());
@@ -139,13 +141,12 @@ async fn each_call_of_a_batch_is_asked_for_also_when_it_is_not_started() -> Resu
         .collect();
     let outcomes = registry.call_all(calls).await;
     let ends: Vec<_> = outcomes.iter().map(Outcome::status).collect();
-    let cancelled = Status::Cancelled;
     let statuses = [
         Status::Ok,
-        cancelled,
+        Status::Refused,
         Status::Violation,
-        cancelled,
-        cancelled,
+        Status::Cancelled,
+        Status::Refused,
     ];
     assert_eq!(ends, statuses);
     assert_eq!(outcomes[1].error(), Some("not add"));
@@ -159,11 +160,11 @@ async fn the_first_refusal_stands_and_a_panic_is_one() -> Result<(), BuildError>
     let asked = Asked::default();
     let registry = builder()
         .before_call(noting(&asked))
-        .before_call(|call| {
+        .before_call(async |call, _| {
             assert!(call.id != "panic", "this hook is broken");
             Err("the second".to_owned())
         })
-        .before_call(|_| Err("the third".to_owned()))
+        .before_call(async |_, _| Err("the third".to_owned()))
         .build()?;
     let error = |id: &'static str| {
         let call = registry.call(ToolCall::new(id, "add", r#"{"a":1,"b":2}"#));
@@ -177,7 +178,7 @@ async fn the_first_refusal_stands_and_a_panic_is_one() -> Result<(), BuildError>
     );
     assert_eq!(taken(&asked).len(), 3);
     let statistics = registry.statistics();
-    assert_eq!(statistics.ended(Status::Cancelled), 2);
+    assert_eq!(statistics.ended(Status::Refused), 2);
     assert_eq!(statistics.ended(Status::Panicked), 1);
     Ok(())
 }
@@ -193,7 +194,9 @@ fn who_only_makes_refused_calls_can_be_dropped() -> Result<(), Box<dyn std::erro
         else {
             return;
         };
-        let registry = builder().before_call(|_| Err("no".to_owned())).build();
+        let registry = builder()
+            .before_call(async |_, _| Err("no".to_owned()))
+            .build();
         let over = runtime.block_on(async {
             let registry = registry.ok()?;
             let calls = async {
@@ -207,5 +210,80 @@ fn who_only_makes_refused_calls_can_be_dropped() -> Result<(), Box<dyn std::erro
         let _ = send.send(over.is_some());
     });
     assert!(ended.recv_timeout(std::time::Duration::from_secs(30))?);
+    Ok(())
+}
+
+/// Ask about every call.
+#[tool(confirm = "Go on?")]
+fn ask() {}
+
+#[tokio::test]
+async fn a_call_that_is_made_again_with_its_answer_is_asked_for_once() -> Result<(), BuildError> {
+    let asked = Asked::default();
+    let registry = builder().tool(ask).before_call(noting(&asked)).build()?;
+    let call = |answer: Option<contract_runtime::Answer>| {
+        let context = answer.map_or_else(Context::new, |answer| Context::new().answer(answer));
+        registry.call(("1", "ask", "{}")).context(context)
+    };
+    let request = call(None).await;
+    let answer = request
+        .approval_request()
+        .map(contract_runtime::ApprovalRequest::approve);
+    assert_eq!(taken(&asked), ["ask {}"]);
+    assert!(call(answer.clone()).await.is_ok());
+    assert!(taken(&asked).is_empty(), "it was let in when it asked");
+    // The answer is used up, so this is another call.
+    assert_eq!(call(answer).await.status(), Status::Asked);
+    assert_eq!(taken(&asked), ["ask {}"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hook_sees_the_context_and_may_wait_without_holding_up_a_batch() -> Result<(), BuildError>
+{
+    let registry = builder()
+        .before_call(async |call, context| {
+            if call.id == "slow" {
+                tokio::task::yield_now().await;
+                std::future::pending::<()>().await;
+            }
+            match context.caller() {
+                Some("ada") => Ok(()),
+                other => Err(format!("{other:?} may not call; try again in 5 s")),
+            }
+        })
+        .build()?;
+    let nobody = registry.call(("1", "add", r#"{"a":1,"b":2}"#)).await;
+    assert_eq!(nobody.error(), Some("None may not call; try again in 5 s"));
+    let ada = || Context::new().identified_as("ada");
+    let slow = ToolCall::new("slow", "halve", r#"{"number":2}"#);
+    let quick = ToolCall::new("2", "halve", r#"{"number":4}"#);
+    let mut waits = Box::pin(registry.call_all([slow]).context(ada()).into_future());
+    let quick = tokio::select! {
+        biased;
+        _ = &mut waits => None,
+        quick = async { registry.call_all([quick]).context(ada()).await } => Some(quick),
+    };
+    assert!(quick.is_some_and(|outcomes| outcomes[0].is_ok()));
+    let in_time = ada().timeout(std::time::Duration::from_millis(5));
+    let late = registry
+        .call(("slow", "add", r#"{"a":1,"b":2}"#))
+        .context(in_time)
+        .await;
+    assert_eq!(
+        late.error(),
+        Some("`add` was not started, because its time was over")
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_hook_that_waits_ends_a_blocking_call_inside_a_runtime() -> Result<(), BuildError> {
+    let registry = builder()
+        .before_call(async |_, _| std::future::pending().await)
+        .build()?;
+    let outcome = registry.call(("1", "add", r#"{"a":1,"b":2}"#)).blocking();
+    assert_eq!(outcome.status(), Status::Cancelled);
+    assert_eq!(outcome.effect(), contract_runtime::Effect::None);
     Ok(())
 }

@@ -218,15 +218,15 @@ fn what_is_asked_before_a_call_comes_to_an_end_too() {
     static ASKED: OnceLock<Registry> = OnceLock::new();
     let asked = Count::default();
     let count = asked.clone();
-    let ask = move |_: &ToolCall| {
+    let ask = move |_, _| {
         count.up();
         let outcome = call(ASKED.get().unwrap(), "here", "");
-        Err(outcome.error().unwrap_or_default().to_owned())
+        std::future::ready(Err(outcome.error().unwrap_or_default().to_owned()))
     };
     let builder = Registry::builder().tool(here).before_call(ask);
     let registry = ASKED.get_or_init(|| builder.build().unwrap());
     let outcome = call(registry, "here", "");
-    assert_eq!(outcome.status(), Status::Cancelled);
+    assert_eq!(outcome.status(), Status::Refused);
     assert_eq!(outcome.error(), Some(&*refusal("here")));
     assert_eq!(asked.get(), LIMIT);
 }

@@ -1,5 +1,6 @@
 //! A session: the executor of a task, its tools and its events.
 
+use std::future::ready;
 use std::sync::{Arc, Weak};
 
 use contract_runtime::{BuildError, Outcome, Registry, ToolCall};
@@ -41,7 +42,7 @@ impl Session {
         let watch = Arc::clone(&open.watchdog);
         let mut builder = Registry::builder()
             .with(tools)
-            .before_call(move |call| watch.before_call(call));
+            .before_call(move |call, _| ready(watch.before_call(&call)));
         if let Some(deadline) = open.watchdog.call_deadline() {
             builder = builder.timeout(deadline);
         }

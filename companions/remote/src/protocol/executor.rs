@@ -110,8 +110,8 @@ pub struct ToolReply {
     pub key: CallKey,
     /// Whether there is a result: `success` if and only if `outcome` is `ok`.
     pub status: Verdict,
-    /// `ok`, `failed`, `invalid_arguments`, `unknown_tool`, `violation`, `denied`, `panicked`, `timed_out`, `cancelled` or
-    /// `overloaded`; if omitted, `ok` after `success` and `failed` after `error`.
+    /// `ok`, `failed`, `invalid_arguments`, `unknown_tool`, `violation`, `denied`, `refused`, `panicked`, `timed_out`,
+    /// `cancelled` or `overloaded`; if omitted, `ok` after `success` and `failed` after `error`.
     #[schemars(with = "Option<String>")]
     pub outcome: Status,
     /// Whether the call took effect: `none`, `complete` or `unknown`. If omitted, a call that ended otherwise than `ok` counts
@@ -193,6 +193,7 @@ fn unsaid(outcome: Status) -> Effect {
         | Status::UnknownTool
         | Status::Asked
         | Status::Denied
+        | Status::Refused
         | Status::Overloaded => Effect::None,
         _ => Effect::Unknown,
     }

@@ -66,7 +66,7 @@ fn told(outcome: &Outcome) -> Result<ToolOutput, ToolExecutionError> {
         return Ok(ToolOutput::text(outcome.output().unwrap_or_default()));
     };
     let error = match outcome.status() {
-        Status::Denied => ToolExecutionError::refused(error),
+        Status::Denied | Status::Refused => ToolExecutionError::refused(error),
         Status::InvalidArguments => ToolExecutionError::invalid_args(error),
         Status::TimedOut => ToolExecutionError::timeout(error),
         Status::Cancelled => ToolExecutionError::cancelled(error),

@@ -123,6 +123,7 @@ fn every_end_of_a_call_arrives_as_it_was() -> Tested {
         Status::Failed,
         Status::UnknownTool,
         Status::Denied,
+        Status::Refused,
         Status::Panicked,
         Status::TimedOut,
         Status::Cancelled,
@@ -303,6 +304,7 @@ fn a_reply_says_whether_its_call_took_effect_and_an_older_one_does_not() -> Test
             (Status::Failed, Effect::Unknown),
         ),
         (error("denied"), (Status::Denied, Effect::None)),
+        (error("refused"), (Status::Refused, Effect::None)),
         (error("overloaded"), (Status::Overloaded, Effect::None)),
         (error("panicked"), (Status::Panicked, Effect::Unknown)),
         (
