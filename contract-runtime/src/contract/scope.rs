@@ -566,8 +566,7 @@ impl Observed {
 }
 
 /// Returns the violations for serialization, where values cannot be shared: values are shortened once there are too many bytes.
-#[must_use]
-pub fn written(observed: &[Violation]) -> Vec<Violation> {
+pub(crate) fn written(observed: &[Violation]) -> Vec<Violation> {
     let mut bytes = 0_usize;
     let one = |violation: &Violation| {
         let mut violation = violation.clone();

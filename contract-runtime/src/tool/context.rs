@@ -415,7 +415,7 @@ impl Deadline {
 
 /// Reads the clock of the runtime, which tests may pause; outside a runtime, that of the system.
 #[must_use]
-pub fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 

@@ -5,7 +5,6 @@ use std::pin::{Pin, pin};
 use std::task::Poll;
 
 use contract_runtime::__family::guard;
-use contract_runtime::__family::now;
 use contract_runtime::Context;
 use futures_core::Stream as _;
 
@@ -58,7 +57,7 @@ pub(super) fn run_end(context: &Context) -> impl Future<Output = RunError> + Sen
                 return Poll::Ready(RunError::Cancelled);
             }
             // A timer tells of its time some while after it.
-            if deadline.is_some_and(|deadline| deadline <= now()) {
+            if deadline.is_some_and(|deadline| deadline <= tokio::time::Instant::now().into_std()) {
                 return Poll::Ready(RunError::TimedOut);
             }
             late.as_mut().poll(task)

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::future::pending;
 use std::time::Duration;
 
-use contract_runtime::__family::{escaped, now};
+use contract_runtime::__family::escaped;
 use contract_runtime::{
     Answer, Approval, ApprovalRequest, CallError, CancellationToken, Context, Decision, Effect,
     Outcome, Registry, Status,
@@ -192,7 +192,7 @@ async fn given_up(token: Option<&CancellationToken>, deadline: Option<std::time:
     let over = async {
         match deadline {
             Some(deadline) => {
-                tokio::time::sleep(deadline.saturating_duration_since(now())).await;
+                tokio::time::sleep_until(deadline.into()).await;
             }
             None => pending().await,
         }

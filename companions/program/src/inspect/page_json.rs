@@ -5,7 +5,6 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use contract_manifest::{Inspect as _, PortableRule};
-use contract_runtime::__family::written;
 use contract_runtime::{
     ArgumentProblem, Artifact, Outcome, OutputKind, PublishedCondition, Registry, ToolInfo,
 };
@@ -96,7 +95,7 @@ pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
         "violation": outcome.violation(),
         "request": outcome.approval_request(),
         "problems": problems,
-        "observed": written(outcome.observed()),
+        "observed": json!(outcome).get("observed").unwrap_or(&json!([])),
         "coercions": outcome.coercions(),
         "running": outcome.may_still_be_running(),
         "milliseconds": milliseconds(took),

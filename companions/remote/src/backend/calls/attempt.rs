@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use contract_runtime::__family::now;
 use contract_runtime::{Log, Progress};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
@@ -99,9 +98,8 @@ impl OpenCall {
 
     /// Returns the message to send now, with the time that is left.
     pub(super) fn run(&self) -> RunTool {
-        let left = self
-            .until
-            .map(|until| until.saturating_duration_since(now()));
+        let now = tokio::time::Instant::now().into_std();
+        let left = self.until.map(|until| until.saturating_duration_since(now));
         RunTool {
             deadline_ms: left.map(|left| u64::try_from(left.as_millis()).unwrap_or(u64::MAX)),
             ..self.run.clone()
