@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
 use contract_runtime::observe::Observer;
-use contract_runtime::{ApprovalRequest, CheckEvent, Effect, Status, ToolCall};
+use contract_runtime::{ApprovalRequest, CheckEvent, Effect, Outcome, Status, ToolCall};
 use parking_lot::Mutex;
 
 use super::clock::RunClock;
@@ -38,6 +38,16 @@ pub(super) struct CallEnd {
     pub(super) text: String,
 }
 
+impl CallEnd {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        Self {
+            status: outcome.status(),
+            effect: outcome.effect(),
+            text: outcome.clone().into_result().text().to_owned(),
+        }
+    }
+}
+
 impl CallLog {
     /// Writes down every call that is made with a context, and queues what happens in it.
     pub(super) fn observer(
@@ -62,11 +72,7 @@ impl CallLog {
                 began.0.lock().insert(observed.number, logged);
             })
             .call_ended(move |observed, outcome, _| {
-                let end = CallEnd {
-                    status: outcome.status(),
-                    effect: outcome.effect(),
-                    text: outcome.clone().into_result().text().to_owned(),
-                };
+                let end = CallEnd::of(outcome);
                 if let Some(logged) = ended.0.lock().get_mut(&observed.number) {
                     logged.request = outcome.approval_request().cloned();
                     logged.outcome = Some(end);
@@ -124,14 +130,9 @@ impl CallLog {
 }
 
 impl LoggedCall {
-    /// Whether the call is one of a reply, as the inner agent made it.
+    /// Returns whether this is a call of a reply.
     pub(super) fn is(&self, call: &ToolCall) -> bool {
         self.call == *call
-    }
-
-    /// Whether it has the id of a call, which an inner agent of somebody's own may have made in other words.
-    pub(super) fn has_id_of(&self, call: &ToolCall) -> bool {
-        self.call.id == call.id
     }
 
     /// Whether it was made after this many messages.

@@ -1,9 +1,9 @@
 //! An agent that checks contracts on a whole run.
 //!
-//! `run` is the loop of a run: `select` picks its next input, from dispatch (`event_queue`) or from the inner agent, and `judge`
-//! checks it against the `hooks` and `budget`s. `state` is what invariants read, `loop_detection` finds loops, `recovery` counts
-//! attempts, `pending_calls` and `answer_buffer` hold what has not been reported yet, `call_log` keeps the outcomes of calls, `clock` measures the
-//! time of the run, and `result` is its result.
+//! `run` is the loop of a run, and makes the calls that the inner agent wants. `select` picks its next input, from dispatch
+//! (`event_queue`) or from the inner agent, and `judge` checks it against the `hooks` and `budget`s. `state` is what invariants read,
+//! `loop_detection` finds loops, `recovery` counts attempts, `answer_buffer` holds text that may be part of an answer, `call_log`
+//! keeps the outcomes of calls, `clock` measures the time of the run, and `result` is its result.
 
 mod answer_buffer;
 mod budget;
@@ -13,7 +13,6 @@ mod event_queue;
 mod hooks;
 mod judge;
 mod loop_detection;
-mod pending_calls;
 mod recovery;
 mod result;
 mod run;

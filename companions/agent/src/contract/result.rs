@@ -219,8 +219,7 @@ fn complete(
 
 /// What dispatch knows of a call; of equal ones, the first.
 fn take_logged(made: &mut Vec<LoggedCall>, call: &ToolCall) -> Option<LoggedCall> {
-    let exact = made.iter().position(|made| made.is(call));
-    let place = exact.or_else(|| made.iter().position(|made| made.has_id_of(call)))?;
+    let place = made.iter().position(|made| made.is(call))?;
     Some(made.remove(place))
 }
 

@@ -1,26 +1,26 @@
 //! The lifecycle of a run: check the task, follow the inner agent, check its steps and its answer.
 
+use std::future::Future;
 use std::ops::ControlFlow;
-use std::pin::pin;
+use std::pin::{Pin, pin};
 
 use contract_runtime::ApprovalRequest;
 use contract_runtime::Policy;
-use contract_runtime::{Context, Run, Status, ToolCall};
+use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 
 use super::answer_buffer::AnswerBuffer;
 use super::call_log::CallEnd;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::loop_detection::LoopDetector;
-use super::pending_calls::{self, PendingCalls};
 use super::recovery::{Attempts, Recovery};
 use super::result::Record;
-use super::select::{Input, Peeked, next_input, run_end};
+use super::select::{Input, Next, next_input, poll_inner, run_end};
 use super::state::IterationState;
 use super::{ContractAgent, RunConfig};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
-use crate::inner::{InnerAgent, Turn};
+use crate::inner::{InnerAgent, Turn, Wanted};
 use crate::message::{Conversation, Message};
 
 pub(super) fn start(
@@ -28,10 +28,7 @@ pub(super) fn start(
     context: Context,
     task: String,
 ) -> Turn {
-    let mut turn = Turn::new(task);
-    turn.conversation = Conversation::from_messages(past);
-    turn.context = context;
-    turn
+    Turn::new(task, Conversation::from_messages(past), context)
 }
 
 pub(super) fn stream<A: InnerAgent>(
@@ -65,7 +62,7 @@ pub(super) fn stream<A: InnerAgent>(
                 loop_detector: LoopDetector::default(),
                 attempts: Attempts::default(),
                 clock,
-                calls: PendingCalls::default(),
+                calls: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
                 answer_buffer: AnswerBuffer::default(),
@@ -109,6 +106,13 @@ impl Output {
 /// The most events of one step; the longest replies have some ten thousand pieces.
 const MOST_EVENTS: u64 = 100_000;
 
+/// A call of a reply, and what has been reported of it.
+struct OpenCall {
+    call: ToolCall,
+    has_action: bool,
+    has_observation: bool,
+}
+
 /// Drives one run. `ControlFlow::Break` ends it, with the error that ended it or without.
 pub(super) struct RunDriver<'a> {
     pub(super) config: &'a RunConfig,
@@ -122,7 +126,8 @@ pub(super) struct RunDriver<'a> {
     loop_detector: LoopDetector,
     pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
-    calls: PendingCalls,
+    /// The calls of the last reply.
+    calls: Vec<OpenCall>,
     /// What calls have asked that nobody could answer.
     requests: Vec<ApprovalRequest>,
     /// Since the step began.
@@ -134,31 +139,99 @@ impl RunDriver<'_> {
     async fn run(&mut self, inner: &impl InnerAgent) -> ControlFlow<Option<RunError>> {
         self.judge_task().await?;
         let mut events = inner.stream(self.turn.clone());
-        let mut peeked = Peeked::Nothing;
         let mut end = pin!(run_end(&self.turn.context));
         loop {
-            match next_input(
-                &self.queue,
-                &mut events,
-                &mut peeked,
-                &self.turn,
-                end.as_mut(),
-            )
-            .await
-            {
+            let (queue, turn) = (&self.queue, &self.turn);
+            let next = next_input(queue, end.as_mut(), |task| {
+                poll_inner(&mut events, turn, task)
+            });
+            match next.await {
                 Input::Queued(event) => self.handle_queued(event).await?,
-                Input::Request => {
+                Input::End(error) | Input::Ready(Err(error)) => {
+                    return ControlFlow::Break(Some(error));
+                }
+                Input::Ready(Ok(Next::Event(event))) => self.event(event).await?,
+                Input::Ready(Ok(Next::Wants(Wanted::Request))) => {
                     self.end_where_asked()?;
                     self.judge_request().await?;
+                    self.turn.give(Vec::new());
                 }
-                Input::Event(Some(event)) => self.event(event).await?,
-                Input::End(error) => return ControlFlow::Break(Some(error)),
-                Input::Event(None) => {
+                Input::Ready(Ok(Next::Wants(Wanted::Calls(registry, calls)))) => {
+                    let outcomes = self.make(&registry, calls, end.as_mut()).await?;
+                    self.turn.give(outcomes);
+                }
+                Input::Ready(Ok(Next::Over)) => {
                     self.end_where_asked()?;
                     return ControlFlow::Break(Some(RunError::NoAnswer));
                 }
             }
         }
+    }
+
+    /// Makes the calls of a reply, and reports each when it reaches its body and when it ends.
+    async fn make(
+        &mut self,
+        registry: &Registry,
+        calls: Vec<ToolCall>,
+        mut end: Pin<&mut impl Future<Output = RunError>>,
+    ) -> ControlFlow<Option<RunError>, Vec<Outcome>> {
+        for call in &calls {
+            let call = call.clone();
+            self.event(Event::Action { call }).await?;
+        }
+        let open = |call: &ToolCall| OpenCall {
+            call: call.clone(),
+            has_action: false,
+            has_observation: false,
+        };
+        self.calls = calls.iter().map(open).collect();
+        let context = self.turn.context.clone();
+        let mut made = pin!(registry.call_all(calls).context(context));
+        let outcomes = loop {
+            match next_input(&self.queue, end.as_mut(), |task| made.as_mut().poll(task)).await {
+                Input::Queued(event) => self.handle_queued(event).await?,
+                Input::End(error) => return ControlFlow::Break(Some(error)),
+                Input::Ready(outcomes) => break outcomes,
+            }
+        };
+        for event in self.queue.drain() {
+            self.handle_queued(event).await?;
+        }
+        for (place, outcome) in outcomes.iter().enumerate() {
+            let end = CallEnd::of(outcome);
+            let call = ToolCall::new(outcome.id(), outcome.tool(), "");
+            let event = observation(call, end);
+            self.note(&event);
+            // One that was never begun, because another call of the reply ended the run.
+            self.emit_observation(place, event).await;
+        }
+        ControlFlow::Continue(outcomes)
+    }
+
+    /// Emits the observation of an open call, and before it the action of one that never reached its body.
+    async fn emit_observation(&mut self, place: usize, observation: Event) {
+        let Some(open) = self.calls.get_mut(place) else {
+            return;
+        };
+        if std::mem::replace(&mut open.has_observation, true) {
+            return;
+        }
+        if !std::mem::replace(&mut open.has_action, true) {
+            let call = open.call.clone();
+            self.out.emit(Event::Action { call }).await;
+        }
+        self.out.emit(observation).await;
+    }
+
+    /// The open call that dispatch reports to have ended. Calls that are equal in everything need not be told apart.
+    fn ended(&self, call: &ToolCall) -> Option<usize> {
+        let found = |has_action| {
+            let is_it = |open: &OpenCall| {
+                !open.has_observation && open.has_action == has_action && open.call == *call
+            };
+            self.calls.iter().position(is_it)
+        };
+        found(true).or_else(|| found(false))
     }
 
     /// Something happened inside a call.
@@ -174,7 +247,10 @@ impl RunDriver<'_> {
                 tool,
                 arguments,
             } => {
-                if let Some(call) = self.calls.entered(&call_id, &tool, &arguments) {
+                let call = ToolCall::new(call_id, tool, arguments);
+                let is_it = |open: &&mut OpenCall| !open.has_action && open.call == call;
+                if let Some(open) = self.calls.iter_mut().find(is_it) {
+                    open.has_action = true;
                     self.out.emit(Event::Action { call }).await;
                 }
             }
@@ -225,9 +301,9 @@ impl RunDriver<'_> {
                     self.out.emit(Event::ApprovalRequested { request }).await;
                 }
                 if let Some((call, end)) = self.out.record.calls.outcome(number)
-                    && let Some(outcome) = self.calls.over(&call)
+                    && let Some(place) = self.ended(&call)
                 {
-                    self.emit_outcome(outcome, observation(call, end)).await;
+                    self.emit_observation(place, observation(call, end)).await;
                 }
             }
         }
@@ -243,13 +319,6 @@ impl RunDriver<'_> {
         ControlFlow::Break(Some(RunError::Asked { requests }))
     }
 
-    async fn emit_outcome(&self, outcome: pending_calls::Outcome, observation: Event) {
-        if let pending_calls::Outcome::WithAction(call) = outcome {
-            self.out.emit(Event::Action { call }).await;
-        }
-        self.out.emit(observation).await;
-    }
-
     /// Emits what had happened inside calls when the run ended. Calls that never reached their bodies are left out, and the
     /// outcome of one that broke a contract is its violation.
     async fn emit_remaining(&mut self) {
@@ -259,9 +328,10 @@ impl RunDriver<'_> {
                 QueuedEvent::Outcome(number) => {
                     if let Some((call, end)) = self.out.record.calls.outcome(number)
                         && end.status != Status::Violation
-                        && let Some(pending_calls::Outcome::Alone) = self.calls.over(&call)
+                        && let Some(place) = self.ended(&call)
+                        && self.calls.get(place).is_some_and(|open| open.has_action)
                     {
-                        self.out.emit(observation(call, end)).await;
+                        self.emit_observation(place, observation(call, end)).await;
                     }
                 }
                 // None of what is left decides anything.
@@ -279,12 +349,7 @@ impl RunDriver<'_> {
             // An inner agent of somebody's own may not say when it asks the model.
             self.end_where_asked()?;
         }
-        self.state.note(&event, self.clock.elapsed());
-        {
-            let mut noted = self.out.record.locked();
-            noted.iterations = self.state.iterations;
-            noted.usage = self.state.usage;
-        }
+        self.note(&event);
         self.events = if begins { 0 } else { self.events + 1 };
         if self.events > MOST_EVENTS {
             return ControlFlow::Break(Some(RunError::EndlessStep {
@@ -292,7 +357,6 @@ impl RunDriver<'_> {
             }));
         }
         if begins {
-            self.calls.begin_step();
             self.out.record.calls.begin_step();
             let most = self.config.max_steps;
             if self.state.replies() > most {
@@ -327,18 +391,9 @@ impl RunDriver<'_> {
                     };
                 }
                 self.judge_call().await?;
-                self.calls.announce(call);
             }
-            Event::Observation {
-                ref call_id,
-                ref tool,
-                ..
-            } => {
-                self.flush_answer_buffer().await;
-                if let Some(outcome) = self.calls.observed(call_id, tool) {
-                    self.emit_outcome(outcome, event).await;
-                }
-            }
+            // An inner agent makes no calls of its own.
+            Event::Observation { .. } => {}
             Event::Answer { text } => return self.answer(text).await,
             Event::Error { error } => {
                 if self.answer_buffer.contains_thought() {
@@ -354,6 +409,13 @@ impl RunDriver<'_> {
             other => self.out.emit(other).await,
         }
         ControlFlow::Continue(())
+    }
+
+    fn note(&mut self, event: &Event) {
+        self.state.note(event, self.clock.elapsed());
+        let mut noted = self.out.record.locked();
+        noted.iterations = self.state.iterations;
+        noted.usage = self.state.usage;
     }
 
     /// What was kept back turned out to be no part of an answer.

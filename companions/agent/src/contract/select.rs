@@ -1,8 +1,8 @@
-//! Selects the next input of a run: a message from dispatch, an event of the inner agent, or the end.
+//! Selects the next input of a run: a message from dispatch, what the inner agent does next, or the end.
 
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
-use std::task::Poll;
+use std::task::{Context as Task, Poll};
 
 use contract_runtime::__family::guard;
 use contract_runtime::Context;
@@ -11,22 +11,22 @@ use futures_core::Stream as _;
 use super::event_queue::{EventQueue, QueuedEvent};
 use crate::event::{Event, RunError};
 use crate::generator::Events;
-use crate::inner::Turn;
-
-/// The next item of the inner agent, while earlier messages from dispatch are handled.
-pub(super) enum Peeked {
-    Nothing,
-    Event(Event),
-    End,
-}
+use crate::inner::{Turn, Wanted};
 
 /// The next input of a run.
-pub(super) enum Input {
+pub(super) enum Input<T> {
+    /// The context of the run ends it.
     End(RunError),
     Queued(QueuedEvent),
-    /// The model is about to be asked.
-    Request,
-    Event(Option<Event>),
+    /// What the run waits for.
+    Ready(T),
+}
+
+/// What an inner agent does next.
+pub(super) enum Next {
+    Event(Event),
+    Wants(Wanted),
+    Over,
 }
 
 /// Completes when the context of a run ends it, with the reason.
@@ -66,14 +66,12 @@ pub(super) fn run_end(context: &Context) -> impl Future<Output = RunError> + Sen
     }
 }
 
-/// Waits for the next input; messages from dispatch come before the event that the inner agent makes of them.
-pub(super) async fn next_input(
+/// Waits for the next input. Messages from dispatch come before what the run waits for.
+pub(super) async fn next_input<T>(
     queue: &EventQueue,
-    events: &mut Events<'_>,
-    peeked: &mut Peeked,
-    turn: &Turn,
     mut end: Pin<&mut impl Future<Output = RunError>>,
-) -> Input {
+    mut poll: impl FnMut(&mut Task<'_>) -> Poll<T>,
+) -> Input<T> {
     poll_fn(|task| {
         if let Poll::Ready(error) = end.as_mut().poll(task) {
             return Poll::Ready(Input::End(error));
@@ -81,28 +79,34 @@ pub(super) async fn next_input(
         if let Some(event) = queue.poll_next(task) {
             return Poll::Ready(Input::Queued(event));
         }
-        if matches!(peeked, Peeked::Nothing) {
-            // A model or an inner agent that panics ends the run, and not the program.
-            match guard(|| Pin::new(&mut *events).poll_next(task)) {
-                Ok(Poll::Ready(Some(event))) => *peeked = Peeked::Event(event),
-                Ok(Poll::Ready(None)) => *peeked = Peeked::End,
-                Ok(Poll::Pending) => {}
-                Err(_) => return Poll::Ready(Input::End(RunError::Panicked)),
-            }
-            // What the inner agent did just now may have taken long.
-            if let Poll::Ready(error) = end.as_mut().poll(task) {
-                return Poll::Ready(Input::End(error));
-            }
+        let ready = poll(task);
+        // It may have taken long, and the context may end the run by now.
+        if let Poll::Ready(error) = end.as_mut().poll(task) {
+            return Poll::Ready(Input::End(error));
         }
-        if let Some(event) = queue.poll_next(task) {
-            return Poll::Ready(Input::Queued(event));
-        }
-        match std::mem::replace(peeked, Peeked::Nothing) {
-            Peeked::Nothing if turn.take_request() => Poll::Ready(Input::Request),
-            Peeked::Nothing => Poll::Pending,
-            Peeked::Event(event) => Poll::Ready(Input::Event(Some(event))),
-            Peeked::End => Poll::Ready(Input::Event(None)),
+        match ready {
+            Poll::Ready(ready) => Poll::Ready(Input::Ready(ready)),
+            Poll::Pending => queue
+                .poll_next(task)
+                .map_or(Poll::Pending, |event| Poll::Ready(Input::Queued(event))),
         }
     })
     .await
+}
+
+/// Polls an inner agent. One that panics, or whose model does, ends the run and not the program.
+pub(super) fn poll_inner(
+    events: &mut Events<'_>,
+    turn: &Turn,
+    task: &mut Task<'_>,
+) -> Poll<Result<Next, RunError>> {
+    match guard(|| Pin::new(events).poll_next(task)) {
+        Ok(Poll::Ready(Some(event))) => Poll::Ready(Ok(Next::Event(event))),
+        Ok(Poll::Ready(None)) => Poll::Ready(Ok(Next::Over)),
+        Ok(Poll::Pending) => match turn.take_wanted() {
+            Some(wanted) => Poll::Ready(Ok(Next::Wants(wanted))),
+            None => Poll::Pending,
+        },
+        Err(_) => Poll::Ready(Err(RunError::Panicked)),
+    }
 }

@@ -12,7 +12,7 @@ use contract_runtime::ToolCall;
 use reply::ParsedReply;
 use transcript::Transcript;
 
-use super::{CallOutcome, Cost, InnerAgent, Turn, begin};
+use super::{Cost, InnerAgent, Turn, begin};
 use crate::constraint::{Constraint, ConstraintError};
 use crate::event::{Event, REPLY, RunError};
 use crate::generator::{Emitter, Events, stream_with};
@@ -265,12 +265,11 @@ impl<M: Model> ConstrainedAgent<M> {
                     emitter.emit(Event::Thought { text }).await;
                     calls += 1;
                     let call = ToolCall::new(format!("call-{calls}"), tool, arguments);
-                    emitter.emit(Event::Action { call: call.clone() }).await;
-                    let outcome = self.registry.call(call).context(turn.context.clone()).await;
-                    let outcome = CallOutcome::of(outcome);
-                    let text = prompt::result(&outcome.tool, outcome.status, &outcome.text);
-                    turn.conversation.push(Message::User { text });
-                    outcome.emit(emitter).await;
+                    for outcome in turn.call_all(&self.registry, vec![call]).await {
+                        let (tool, status) = (outcome.tool().to_owned(), outcome.status());
+                        let text = prompt::result(&tool, status, outcome.into_result().text());
+                        turn.conversation.push(Message::User { text });
+                    }
                     if let Some(text) = turn.feedback() {
                         turn.conversation.push(Message::User { text });
                     }

@@ -9,9 +9,9 @@ mod tool_prompt;
 
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Poll, Waker};
 
-use contract_runtime::{Context, Effect, Outcome, Status, ToolCall};
+use contract_runtime::{Context, Outcome, Registry, ToolCall};
 use parking_lot::Mutex;
 
 pub use constrained::{ConstrainedAgent, Enforcement};
@@ -23,11 +23,12 @@ use super::generator::{Emitter, Events};
 use super::message::{Conversation, Message};
 use super::model::{Delta, Model, Request, Usage};
 
-/// Drives a model through a task and emits events.
+/// Drives a model through a task: asks it, says which calls it wants, and emits its thoughts and its answer.
 ///
-/// An agent of one's own keeps to this: [`Turn::before_request`] before each request, a `Thought` (perhaps empty) for each reply
-/// that calls tools, an `Action` before each call, calls made with [`Turn::context`], an `Observation` for each outcome, and an
-/// `Answer`. After an `Answer`, and after a step, [`Turn::feedback`] says whether the run goes on with something to tell the model.
+/// The [`ContractAgent`](super::ContractAgent) around it makes the calls and reports them. An implementation calls
+/// [`Turn::before_request`] before each request. For each reply that calls tools it emits a `Thought`, which may be empty, and then
+/// awaits [`Turn::call_all`]. For a reply that answers it emits an `Answer`. After either of them, [`Turn::feedback`] returns what
+/// the model must be told before the run goes on.
 pub trait InnerAgent: Send + Sync {
     /// Works on a task. Dropping the stream stops all work.
     fn stream(&self, turn: Turn) -> Events<'_>;
@@ -54,28 +55,38 @@ pub struct Turn {
     /// The conversation: earlier messages, and those of this run.
     pub conversation: Conversation,
     /// The context of every tool call, which makes the call part of the run.
-    pub context: Context,
+    pub(crate) context: Context,
     exchange: Arc<Mutex<Exchange>>,
 }
 
-/// What an inner agent and the agent around it have to tell each other.
+/// The state that an inner agent and the agent around it share.
 #[derive(Debug, Default)]
 struct Exchange {
-    /// For the model.
+    /// What the model must be told before the run goes on.
     feedback: Option<String>,
-    /// Which message holds the answer that comes next.
+    /// The index of the message with the answer that is emitted next.
     answer: Option<usize>,
-    /// The model is about to be asked.
-    requests: bool,
+    /// What the inner agent waits for.
+    wanted: Option<Wanted>,
+    /// What it was given.
+    given: Option<Vec<Outcome>>,
+    waiting: Option<Waker>,
+}
+
+/// What an inner agent asks the agent around it for.
+#[derive(Debug)]
+pub(crate) enum Wanted {
+    /// To ask the model.
+    Request,
+    Calls(Registry, Vec<ToolCall>),
 }
 
 impl Turn {
-    /// Creates a task without an earlier conversation.
-    pub fn new(task: impl Into<String>) -> Self {
+    pub(crate) fn new(task: String, conversation: Conversation, context: Context) -> Self {
         Self {
-            task: task.into(),
-            conversation: Conversation::default(),
-            context: Context::new(),
+            task,
+            conversation,
+            context,
             exchange: Arc::default(),
         }
     }
@@ -90,21 +101,46 @@ impl Turn {
     ///
     /// Without it, budgets are judged when the reply has come.
     pub async fn before_request(&self) {
-        self.exchange.lock().requests = true;
-        let mut looked_at = false;
-        poll_fn(|task| {
-            if std::mem::replace(&mut looked_at, true) {
-                return Poll::Ready(());
-            }
-            task.waker().wake_by_ref();
-            Poll::Pending
-        })
-        .await;
+        self.ask(Wanted::Request).await;
     }
 
-    /// Whether that was just said.
-    pub(crate) fn take_request(&self) -> bool {
-        std::mem::take(&mut self.exchange.lock().requests)
+    /// Has the calls of one reply made as parts of the run, and returns their outcomes in the order of the calls.
+    ///
+    /// The run may end meanwhile: because of a violation, a budget, a loop, or a question that nobody can answer.
+    pub async fn call_all(&self, registry: &Registry, calls: Vec<ToolCall>) -> Vec<Outcome> {
+        self.ask(Wanted::Calls(registry.clone(), calls)).await
+    }
+
+    async fn ask(&self, wanted: Wanted) -> Vec<Outcome> {
+        self.exchange.lock().wanted = Some(wanted);
+        poll_fn(|task| {
+            let mut exchange = self.exchange.lock();
+            match exchange.given.take() {
+                Some(given) => Poll::Ready(given),
+                None => {
+                    exchange.waiting = Some(task.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+
+    /// Takes what the inner agent waits for.
+    pub(crate) fn take_wanted(&self) -> Option<Wanted> {
+        self.exchange.lock().wanted.take()
+    }
+
+    /// Lets the inner agent go on.
+    pub(crate) fn give(&self, outcomes: Vec<Outcome>) {
+        let waiting = {
+            let mut exchange = self.exchange.lock();
+            exchange.given = Some(outcomes);
+            exchange.waiting.take()
+        };
+        if let Some(waiting) = waiting {
+            waiting.wake();
+        }
     }
 
     /// Adds the message of the next emitted `Answer` to the conversation.
@@ -198,46 +234,5 @@ impl Cost {
             let usage = Usage::uncounted();
             emitter.emit(Event::Usage { usage }).await;
         }
-    }
-}
-
-/// The outcome of a call, as events and the model get it.
-struct CallOutcome {
-    call_id: String,
-    tool: String,
-    status: Status,
-    effect: Effect,
-    text: String,
-}
-
-impl CallOutcome {
-    fn of(outcome: Outcome) -> Self {
-        Self {
-            call_id: outcome.id().to_owned(),
-            tool: outcome.tool().to_owned(),
-            status: outcome.status(),
-            effect: outcome.effect(),
-            text: outcome.into_result().text().to_owned(),
-        }
-    }
-
-    /// Must follow its message in the conversation: a reader of the events may end the run there.
-    async fn emit(self, emitter: &Emitter) {
-        let Self {
-            call_id,
-            tool,
-            status,
-            effect,
-            text,
-        } = self;
-        emitter
-            .emit(Event::Observation {
-                call_id,
-                tool,
-                status,
-                effect,
-                text,
-            })
-            .await;
     }
 }

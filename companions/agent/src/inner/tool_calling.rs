@@ -2,7 +2,7 @@
 
 use contract_runtime::Registry;
 
-use super::{CallOutcome, InnerAgent, Turn, begin, read_reply};
+use super::{InnerAgent, Turn, begin, read_reply};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::message::Message;
@@ -62,27 +62,14 @@ impl<M: Model> ToolCallingAgent<M> {
             }
             turn.conversation.push(message);
             emitter.emit(Event::Thought { text }).await;
-            for call in &calls {
-                let call = call.clone();
-                emitter.emit(Event::Action { call }).await;
-            }
-            let outcomes = self
-                .registry
-                .call_all(calls)
-                .context(turn.context.clone())
-                .await;
-            let outcomes: Vec<CallOutcome> = outcomes.into_iter().map(CallOutcome::of).collect();
-            for outcome in &outcomes {
+            for outcome in turn.call_all(&self.registry, calls).await {
                 turn.conversation.push(Message::Tool {
-                    call_id: outcome.call_id.clone(),
-                    tool: outcome.tool.clone(),
-                    status: outcome.status,
-                    effect: outcome.effect,
-                    text: outcome.text.clone(),
+                    call_id: outcome.id().to_owned(),
+                    tool: outcome.tool().to_owned(),
+                    status: outcome.status(),
+                    effect: outcome.effect(),
+                    text: outcome.into_result().text().to_owned(),
                 });
-            }
-            for outcome in outcomes {
-                outcome.emit(emitter).await;
             }
             if let Some(text) = turn.feedback() {
                 turn.conversation.push(Message::User { text });

@@ -126,7 +126,7 @@ async fn d2_tools_of_any_inner_agent_are_held_to_their_contracts() {
         fn stream(&self, turn: contract_agent::Turn) -> contract_agent::Events<'_> {
             contract_agent::stream_with(move |emitter| async move {
                 let call = ToolCall::new("1", "both_sides", r#"{"number":0}"#);
-                let _ = self.0.call(call).context(turn.context.clone()).await;
+                let _ = turn.call_all(&self.0, vec![call]).await;
                 emitter
                     .emit(Event::Answer {
                         text: "as if nothing had happened".to_owned(),

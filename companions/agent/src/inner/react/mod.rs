@@ -13,7 +13,7 @@ use contract_runtime::ToolCall;
 pub use json_repair::Repair;
 use parse::Step;
 
-use super::{CallOutcome, InnerAgent, Turn, begin, read_reply};
+use super::{InnerAgent, Turn, begin, read_reply};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::message::Message;
@@ -137,12 +137,10 @@ impl<M: Model> ReActAgent<M> {
             let call_id = call.id.clone();
             emitter.emit(Event::Repaired { call_id, repairs }).await;
         }
-        emitter.emit(Event::Action { call: call.clone() }).await;
-        let outcome = self.registry.call(call).context(turn.context.clone()).await;
-        let outcome = CallOutcome::of(outcome);
-        let text = format!("Observation: {}", outcome.text);
-        turn.conversation.push(Message::User { text });
-        outcome.emit(emitter).await;
+        for outcome in turn.call_all(&self.registry, vec![call]).await {
+            let text = format!("Observation: {}", outcome.into_result().text());
+            turn.conversation.push(Message::User { text });
+        }
     }
 }
 
