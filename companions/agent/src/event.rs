@@ -4,6 +4,7 @@ use contract_runtime::{ApprovalRequest, Decision};
 use contract_runtime::{Check, LogLevel, Violation};
 use contract_runtime::{Effect, Status, ToolCall};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::inner::Repair;
 use super::message::written_call;
@@ -74,6 +75,9 @@ pub enum Event {
         effect: Effect,
         /// The text that the model reads.
         text: String,
+        /// The result as a JSON value, if there is one; see [`Outcome::value`](contract_runtime::Outcome::value).
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        value: Option<Value>,
     },
     /// The answer, which satisfies every postcondition.
     Answer {
@@ -178,12 +182,16 @@ pub enum LoopKind {
 #[non_exhaustive]
 pub enum RunError {
     /// A contract ended the run.
-    #[error("a contract ended the run: {message}")]
+    #[error("a contract ended the run: {message}{}", if *.terminated { TERMINATED } else { "" })]
     Contract {
         /// The id of the condition.
         contract: String,
         /// The sentence of the violation.
         message: String,
+        /// Whether [`Recovery::Terminate`](crate::Recovery::Terminate) ended the run, where another recovery would have told the
+        /// model what it broke.
+        #[serde(default)]
+        terminated: bool,
     },
     /// The model could not be reached, or its reply could not be read.
     #[error("the model failed: {message}")]
@@ -243,6 +251,8 @@ pub enum RunError {
     #[error("the agent stopped without an answer")]
     NoAnswer,
 }
+
+const TERMINATED: &str = "; the model was not told, because the recovery of the agent is `Terminate`; choose `Recovery::retry(n)` to let it try again";
 
 fn sentences(requests: &[ApprovalRequest]) -> String {
     let texts: Vec<String> = requests

@@ -7,6 +7,7 @@ use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
 use contract_runtime::observe::Observer;
 use contract_runtime::{ApprovalRequest, CheckEvent, Effect, Outcome, Status, ToolCall};
 use parking_lot::Mutex;
+use serde_json::Value;
 
 use super::clock::RunClock;
 use super::event_queue::EventQueue;
@@ -36,6 +37,7 @@ pub(super) struct CallEnd {
     pub(super) status: Status,
     pub(super) effect: Effect,
     pub(super) text: String,
+    pub(super) value: Option<Value>,
 }
 
 impl CallEnd {
@@ -44,6 +46,7 @@ impl CallEnd {
             status: outcome.status(),
             effect: outcome.effect(),
             text: outcome.clone().into_result().text().to_owned(),
+            value: outcome.value(),
         }
     }
 }
@@ -153,6 +156,7 @@ impl LoggedCall {
             text: format!(
                 "the run ended while this call was running{rest}; {MAY_HAVE_TAKEN_EFFECT}"
             ),
+            value: None,
         };
         match &self.outcome {
             Some(outcome) => outcome.clone(),
@@ -169,5 +173,6 @@ pub(super) fn not_started() -> CallEnd {
         status: Status::Cancelled,
         effect: Effect::None,
         text: "not started, because the run had ended".to_owned(),
+        value: None,
     }
 }

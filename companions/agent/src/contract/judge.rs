@@ -7,6 +7,7 @@ use contract_runtime::Violation;
 use serde_json::{Map, Value};
 
 use super::hooks::{RunCondition, Subject as _};
+use super::recovery::Recovery;
 use super::result::{REFUSED, Rejected};
 use super::run::RunDriver;
 use crate::event::{Event, RunError};
@@ -156,7 +157,7 @@ impl RunDriver<'_> {
         let step = self.state.iterations;
         let attempts = &mut self.attempts;
         let Some(attempt) = attempts.next(self.config.recovery, &violation.contract, step) else {
-            return self.end_run(violation);
+            return self.ended_by(violation, self.config.recovery == Recovery::Terminate);
         };
         let told = self.redacted(violation).to_string();
         if let Some(feedback) = feedback {
@@ -173,9 +174,14 @@ impl RunDriver<'_> {
     }
 
     pub(super) fn end_run(&self, violation: &Violation) -> ControlFlow<Option<RunError>> {
+        self.ended_by(violation, false)
+    }
+
+    fn ended_by(&self, violation: &Violation, terminated: bool) -> ControlFlow<Option<RunError>> {
         ControlFlow::Break(Some(RunError::Contract {
             contract: violation.contract.clone(),
             message: self.redacted(violation).to_string(),
+            terminated,
         }))
     }
 

@@ -62,6 +62,7 @@ struct RunConfig {
     loops: LoopDetection,
     max_steps: u64,
     shows_values: bool,
+    verbose: bool,
     tasks: Vec<RunCondition<str>>,
     invariants: Vec<RunCondition<IterationState>>,
     answers: Vec<RunCondition<str>>,
@@ -90,6 +91,7 @@ impl<A: InnerAgent> ContractAgent<A> {
                 loops: LoopDetection::default(),
                 max_steps: MAX_STEPS,
                 shows_values: false,
+                verbose: false,
                 tasks: Vec::new(),
                 invariants: Vec::new(),
                 answers: Vec::new(),
@@ -217,6 +219,12 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
     /// Without it only the model and observers read them.
     pub fn show_values(mut self, shows: bool) -> Self {
         self.config.shows_values = shows;
+        self
+    }
+
+    /// Writes each event to standard error as one line of JSON. The lines hold what the model says and the arguments of its calls.
+    pub fn verbose(mut self, verbose: bool) -> Self {
+        self.config.verbose = verbose;
         self
     }
 

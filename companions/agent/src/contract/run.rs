@@ -55,7 +55,11 @@ pub(super) fn stream<A: InnerAgent>(
                 config,
                 policy: run.chosen_policy(),
                 run,
-                out: Output { emitter, record },
+                out: Output {
+                    emitter,
+                    record,
+                    verbose: config.verbose,
+                },
                 turn,
                 queue,
                 state: IterationState::default(),
@@ -94,11 +98,17 @@ fn run_of(config: &RunConfig, context: &Context) -> Run {
 pub(super) struct Output {
     emitter: Emitter,
     pub(super) record: Record,
+    verbose: bool,
 }
 
 impl Output {
     pub(super) async fn emit(&self, event: Event) {
         self.record.event(&event);
+        if self.verbose
+            && let Ok(line) = serde_json::to_string(&event)
+        {
+            eprintln!("{line}");
+        }
         self.emitter.emit(event).await;
     }
 }
@@ -433,5 +443,6 @@ fn observation(call: ToolCall, end: CallEnd) -> Event {
         status: end.status,
         effect: end.effect,
         text: end.text,
+        value: end.value,
     }
 }

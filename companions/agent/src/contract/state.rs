@@ -178,12 +178,14 @@ fn shortened(event: &Event) -> Event {
             status,
             effect,
             text,
+            ..
         } => Event::Observation {
             call_id: call_id.clone(),
             tool: tool.clone(),
             status: *status,
             effect: *effect,
             text: start(text),
+            value: None,
         },
         other => other.clone(),
     }

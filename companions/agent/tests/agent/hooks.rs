@@ -1,7 +1,10 @@
 //! Conditions of a run: on its task, its steps and its answer.
 
-use contract_agent::{Budget, ContractAgent, Event, Hook, LoopDetection, RunError, Scripted};
+use contract_agent::{
+    Budget, ContractAgent, Event, Hook, LoopDetection, Recovery, RunError, Scripted,
+};
 use contract_runtime::Policy;
+use serde_json::json;
 
 use crate::tools::{inner, words};
 
@@ -22,6 +25,40 @@ async fn a_task_that_breaks_its_condition_reaches_no_model() {
     );
     assert!(!result.success);
     assert!(model.requests().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_the_recovery_ended_says_how_the_model_could_have_tried_again() {
+    for (recovery, is_named) in [(Recovery::Terminate, true), (Recovery::retry(1), false)] {
+        let mut model = Scripted::new();
+        for _ in 0..3 {
+            model = model.calls("", [("root", r#"{"of": -1}"#)]);
+        }
+        let agent = ContractAgent::builder(inner(&model))
+            .recovery(recovery)
+            .build();
+        let error = agent.run("go").await.error.expect("the contract is broken");
+        let error = error.to_string();
+        assert_eq!(error.contains("`Recovery::retry(n)`"), is_named, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn an_observation_holds_the_result_as_a_value() {
+    let model = Scripted::new()
+        .calls("", [("root", r#"{"of": 4}"#), ("hide", r#"{"what": "5"}"#)])
+        .calls("", [("hide", r#"{"what": "fail"}"#)])
+        .text("done");
+    let agent = ContractAgent::builder(inner(&model)).build();
+    let steps = agent.run("go").await.steps;
+    let values: Vec<_> = steps
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Observation { value, .. } => Some(value),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(values, [Some(json!(2.0)), Some(json!("5")), None]);
 }
 
 /// D7

@@ -148,6 +148,7 @@ async fn an_inner_agent_that_says_one_thing_for_ever_is_not_followed() {
             status: Status::Ok,
             effect: Effect::Complete,
             text: String::new(),
+            value: None,
         },
     ];
     for event in endless {

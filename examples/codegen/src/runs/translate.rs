@@ -73,7 +73,10 @@ impl Translator {
                 contract, feedback, ..
             } => Some((contract, feedback)),
             Event::Error {
-                error: RunError::Contract { contract, message },
+                error:
+                    RunError::Contract {
+                        contract, message, ..
+                    },
             } => Some((contract, message)),
             _ => None,
         };
