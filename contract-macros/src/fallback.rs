@@ -3,7 +3,7 @@
 use proc_macro2::{Group, TokenStream};
 use quote::quote;
 
-use crate::attributes::{self, AttributeSet, ContractAttribute, Kind};
+use crate::attributes::{self, AttributeSet, ContractAttribute, Kind, of_kind};
 use crate::item::{FunctionItem, Item, RawMember};
 use crate::predicate;
 use crate::source::is_punct;
@@ -66,11 +66,8 @@ fn function(
         return (item.plain(), report);
     };
     let uses = attributes::run_on_nothing(&attributes::uses(contracts));
-    // The body may name what is given, of which nothing should be said.
-    let names_given = contracts
-        .iter()
-        .any(|contract| contract.kind == Kind::Given);
-    let (added, left) = if names_given {
+    // The body may name what is given, which the compiler would report as unknown.
+    let (added, left) = if of_kind(contracts, Kind::Given).next().is_some() {
         (uses, report)
     } else {
         let named = predicate::variables(contracts);

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 
 use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
+use syn::parse::{ParseStream, Parser};
 use syn::{BinOp, Expr, ExprClosure};
 
-use crate::args;
-use crate::args::nearest;
+use crate::args::{self, nearest};
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::facts::{Facts, assigns};
@@ -177,18 +177,15 @@ pub(crate) fn variables(contracts: &[ContractAttribute]) -> Vec<Ident> {
         let mut trees = contract.args.clone().into_iter().peekable();
         let is_post = contract.kind == Kind::Post;
         trees.next_if(|tree| is_post && matches!(tree, TokenTree::Ident(word) if word == "err"));
-        let first = |input: syn::parse::ParseStream<'_>| {
+        let first = |input: ParseStream<'_>| {
             let first = input.parse::<Expr>()?;
             input.parse::<TokenStream>()?;
             Ok(first)
         };
-        let facts = match (
-            contract.kind,
-            syn::parse::Parser::parse2(first, trees.collect()),
-        ) {
+        let facts = match (contract.kind, first.parse2(trees.collect())) {
             // An assignment, a key without a condition and a result without a name have messages of their own.
             (Kind::Pre, Ok(Expr::Assign(_))) => continue,
-            (Kind::Post, Ok(condition @ Expr::Closure(_))) | (Kind::Pre, Ok(condition)) => {
+            (Kind::Pre, Ok(condition)) | (Kind::Post, Ok(condition @ Expr::Closure(_))) => {
                 Facts::of(&condition)
             }
             _ => continue,

@@ -47,26 +47,22 @@ pub(super) fn bounds_suffice(errors: &mut Errors, set: &ToolSet) {
             continue;
         };
         let names: Vec<String> = bounds.iter().filter_map(name).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let lacks = |wanted: &[&str]| !wanted.iter().any(|name| names.contains(name));
-        let mut missing = Vec::new();
-        if is_argument(set, &param.ident) {
-            if lacks(&["Deserialize", "DeserializeOwned"]) {
-                missing.push("DeserializeOwned");
-            }
-            if lacks(&["JsonSchema"]) {
-                missing.push("JsonSchema");
-            }
-        }
-        if is_result(set, &param.ident) && lacks(&["Serialize"]) {
-            missing.push("Serialize");
-        }
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let (read, written) = (is_argument(set, &param.ident), is_result(set, &param.ident));
         // A state need not be of its `T`, as one of `PhantomData<fn() -> T>`: then it lives as long, and no more.
-        let kept = names.contains(&"static");
-        if !kept {
-            missing.extend(["Send", "Sync"].into_iter().filter(|name| lacks(&[name])));
-            missing.push("'static");
-        }
+        let kept = has("static");
+        let needed = [
+            ("DeserializeOwned", read && !has("Deserialize")),
+            ("JsonSchema", read),
+            ("Serialize", written),
+            ("Send", !kept),
+            ("Sync", !kept),
+            ("'static", !kept),
+        ];
+        let missing = needed
+            .iter()
+            .filter(|(bound, is_needed)| *is_needed && !has(bound));
+        let missing: Vec<String> = missing.map(|(bound, _)| String::from(*bound)).collect();
         if missing.is_empty() {
             continue;
         }
@@ -75,12 +71,10 @@ pub(super) fn bounds_suffice(errors: &mut Errors, set: &ToolSet) {
         } else {
             "a state with tools is kept and shared between threads"
         };
-        let written = bounds
+        let bounds = bounds
             .iter()
             .map(|bound| source::text(&bound.to_token_stream()));
-        let all: Vec<String> = written
-            .chain(missing.into_iter().map(String::from))
-            .collect();
+        let all: Vec<String> = bounds.chain(missing).collect();
         let ident = &param.ident;
         let message = format!("{why}; write `{ident}: {}`", all.join(" + "));
         errors.on(ident, message);
@@ -93,7 +87,8 @@ fn bounds_of(param: &TypeParam, set: &ToolSet) -> Option<Vec<TypeParamBound>> {
     let predicates = set.generics.where_clause.iter();
     for predicate in predicates.flat_map(|clause| &clause.predicates) {
         match predicate {
-            WherePredicate::Type(of) if is_param(&of.bounded_ty, param) => {
+            WherePredicate::Type(of) if matches!(&of.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident)) =>
+            {
                 bounds.extend(of.bounds.iter().cloned());
             }
             other if find_word(other.to_token_stream(), &param.ident.to_string()).is_some() => {
@@ -109,10 +104,6 @@ fn bounds_of(param: &TypeParam, set: &ToolSet) -> Option<Vec<TypeParamBound>> {
         other => matches!(other, TypeParamBound::Lifetime(_)),
     };
     bounds.iter().all(plain).then_some(bounds)
-}
-
-fn is_param(ty: &Type, param: &TypeParam) -> bool {
-    matches!(ty, Type::Path(path) if path.path.is_ident(&param.ident))
 }
 
 fn name(bound: &TypeParamBound) -> Option<String> {
