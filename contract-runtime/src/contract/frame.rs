@@ -430,7 +430,8 @@ pub(super) type Seen = (Values, Option<String>, Option<QuestionText>);
 
 /// Counts a violation and tells the log and the observers. The error says that it ends the call.
 ///
-/// A call that waited for a person judges its conditions again. A violation that was reported before the question is not reported again.
+/// A call that waited for a person judges its conditions again. A violation that was reported before the question is not reported
+/// again.
 pub(crate) fn conclude(scope: &ContractScope, mut violation: Violation) -> Result<(), Stop> {
     if let Some(scope) = scope.get().filter(|scope| !scope.call_id.is_empty()) {
         violation.call_id = Some(scope.call_id.clone());

@@ -10,7 +10,8 @@ use regex_lite::Regex;
 ///
 /// It is the one regular expression that a contract can publish: a condition made of it also reaches the model as the
 /// keyword `pattern`, and a remote peer as a portable rule, where every engine reads the pattern alike: ASCII letters and
-/// classes, `^` and `$`, groups, alternatives and repetitions of at most a thousand. Any other pattern is enforced, and described in words.
+/// classes, `^` and `$`, groups, alternatives and repetitions of at most a thousand. Any other pattern is enforced, and described in
+/// words.
 ///
 /// ```
 /// use contract_runtime::prelude::*;

@@ -79,8 +79,8 @@ impl Registry {
     /// Takes back a question that nobody will answer, such as one that was shown in a dialog that is gone; an answer to it answers
     /// nothing any more.
     ///
-    /// A registry keeps a thousand open questions, and a hundred of one caller that [`Context::identified_as`](crate::Context::identified_as) names, so a program
-    /// that shows none for long takes them back.
+    /// A registry keeps a thousand open questions, and a hundred of each caller that
+    /// [`Context::identified_as`](crate::Context::identified_as) names. So a program that no longer shows a question takes it back.
     pub fn withdraw(&self, request: &ApprovalRequest) {
         let _ = self.inner.open_requests.take(&request.id, |_| true);
     }

@@ -352,9 +352,9 @@ impl Builder {
         self
     }
 
-    /// Sets a hook that runs before every call by name, sees its [`Context`], may wait for as long as its caller does, and may refuse
-    /// it. It runs before anything else: also for calls of unknown tools, calls whose arguments will be refused, and each call of a batch, for which it does not
-    /// hold up the others.
+    /// Sets a hook that runs before every call by name, sees its [`Context`], may wait for as long as its caller does, and may
+    /// refuse it. It runs before anything else: also for calls of unknown tools, for calls whose arguments will be refused, and for
+    /// each call of a batch, without blocking the others.
     ///
     /// A call that is refused ends as [`refused`](crate::Status::Refused), with the reason as its error; nothing of it runs. A hook
     /// that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked). Where several are given, each is asked,

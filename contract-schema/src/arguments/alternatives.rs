@@ -9,7 +9,7 @@ use super::walk::{Judged, Stop, Token, Verdict, Walk};
 use crate::{ObjectRule, RuleId, Rules, Types};
 
 impl Walk<'_, '_> {
-    /// Judges a value by the schemas that its rule applies to it too; returns where it ends, where that is known.
+    /// Judges a value by the schemas that its rule applies to it as well. Returns where the value ends, if that is known.
     pub(super) fn combination(
         &mut self,
         id: RuleId,
@@ -59,7 +59,7 @@ impl Walk<'_, '_> {
         self.refuse(kind, path, at, expected)
     }
 
-    /// At least one of the alternatives has to fit, or exactly one.
+    /// Judges `anyOf` and `oneOf`: at least one of the alternatives has to fit, or exactly one.
     fn choose(
         &mut self,
         id: RuleId,
@@ -80,7 +80,7 @@ impl Walk<'_, '_> {
                 break;
             }
         }
-        // A string that fits two is ambiguous.
+        // A string that can be coerced in two ways is ambiguous.
         if exactly_one && (valid > 1 || (valid == 0 && coerced > 1)) {
             self.refuse(ProblemKind::NoMatch, path, at, || {
                 "a value that fits only one of the accepted forms".to_owned()
@@ -103,7 +103,8 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The alternative that a value was meant for, which says why none fits; `None` if the value is refused as a whole.
+    /// Returns the alternative that a value was probably meant for, whose problems explain the refusal. Returns `None` if the value is
+    /// refused as a whole.
     fn meant(
         &mut self,
         id: RuleId,
@@ -144,7 +145,7 @@ impl Walk<'_, '_> {
         Ok(None)
     }
 
-    /// The one of several objects that is told apart from the others by the value under one key.
+    /// Returns the alternative that is selected by the value under a key that all of them require, as in tagged enums.
     fn tagged(
         &mut self,
         tag: &str,
@@ -188,7 +189,7 @@ impl Walk<'_, '_> {
         Ok(None)
     }
 
-    /// How far an alternative gets: keys that are known and fit, less those unknown or missing.
+    /// Scores an alternative: keys that are known and fit, minus those that are unknown or missing.
     fn score(&mut self, branch: RuleId, at: usize, path: &Path<'_>) -> Result<i64, Stop> {
         let rules = self.rules;
         let Some(rule) = object(rules, branch) else {
@@ -221,7 +222,7 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Whether a rule, or what it refers to, admits one of these types.
+/// Returns whether a rule, or the rule that it refers to, admits one of these types.
 fn admits(rules: &Rules, id: RuleId, types: Types) -> bool {
     let rule = &rules[id];
     let inner = rule.combination.as_ref();
@@ -236,7 +237,7 @@ fn admits(rules: &Rules, id: RuleId, types: Types) -> bool {
         })
 }
 
-/// The keywords for objects of a rule, or of what it refers to.
+/// Returns the object keywords of a rule, or of the rule that it refers to.
 fn object(rules: &Rules, id: RuleId) -> Option<&ObjectRule> {
     let rule = &rules[id];
     rule.object
@@ -244,7 +245,7 @@ fn object(rules: &Rules, id: RuleId) -> Option<&ObjectRule> {
         .or_else(|| object(rules, rule.combination.as_ref()?.reference?))
 }
 
-/// The key every alternative requires with one fixed value, as internally tagged enums do.
+/// Returns the key that every alternative requires with a fixed value, as internally tagged enums do.
 fn tag<'r>(rules: &'r Rules, branches: &[RuleId]) -> Option<&'r str> {
     let first = object(rules, *branches.first()?)?;
     first

@@ -14,7 +14,7 @@ use crate::json_text::DEEPEST;
 use crate::{ArrayRule, Decimal, RuleId};
 
 impl Walk<'_, '_> {
-    /// Whether the value is equal to one of these, as JSON Schema has it: `1` and `1.0` are.
+    /// Returns whether the value is equal to one of these, by the rules of JSON Schema: `1` equals `1.0`.
     pub(super) fn is_among(
         &mut self,
         values: &[Value],
@@ -46,7 +46,7 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// Writes one text per value, for finding equal ones: numbers by value, keys sorted.
+    /// Writes one text for all spellings of a value, to find equal values: numbers by value, keys sorted.
     fn key(&mut self, at: usize, path: &Path<'_>, out: &mut String) -> Judged {
         let (token, end) = self.token(at)?;
         if path.depth() >= DEEPEST && matches!(token, Token::Array | Token::Object) {
@@ -100,7 +100,7 @@ impl Walk<'_, '_> {
             let here = path.index(count);
             let end = match by.filter(|_| !is_over) {
                 Some(by) if self.rules[by].is_never() => {
-                    // One problem for all items that are too many.
+                    // All surplus items are one problem.
                     is_over = true;
                     let expected = || format!("an array of at most {count} items");
                     self.refuse(ProblemKind::Length, path, begins, expected)?;
@@ -121,7 +121,7 @@ impl Walk<'_, '_> {
         Ok(end)
     }
 
-    /// Judges the items of an array as a whole: whether they differ, and how many are of one kind.
+    /// Judges the items of an array together: `uniqueItems` and `contains`.
     fn together(
         &mut self,
         rule: &ArrayRule,
@@ -166,7 +166,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Where the items of the array that begins at `at` begin, and the place behind it.
+    /// Returns where the items of the array at `at` begin, and the place behind the array.
     pub(super) fn items(
         &mut self,
         at: usize,
@@ -185,7 +185,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Judges how many items or keys there are; returns the place behind its problem.
+    /// Judges the number of items or keys; returns the index behind its problem.
     #[inline]
     pub(super) fn length(
         &mut self,

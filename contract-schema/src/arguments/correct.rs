@@ -9,9 +9,9 @@ use super::place::Path;
 use crate::lexer::Lexer;
 use crate::{Decimal, Types};
 
-/// A value that was given in one type and read as another: a string as the JSON value that it spells or a value as a list of it
-/// alone, because the tool or registry admits it, or `null` as the default of an argument; or a value that was left out, because the registry
-/// ignores unknown keys.
+/// A value that was read as another one: a string as the JSON value that it spells, or a value as a list with only this value, if the
+/// tool or registry admits it; or `null` as the default of an argument. Or a value that was left out, because the registry ignores
+/// unknown keys.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -48,17 +48,17 @@ pub struct Coercion {
 }
 
 impl Coercion {
-    /// A null in the place of an argument that has a default.
+    /// Creates the record of a null that was read as the default of an argument.
     pub(super) fn to_default(path: &Path<'_>, default: &Value) -> Self {
         Self::between(path, Value::Null, default.clone())
     }
 
-    /// A value that was read as another, both in JSON.
+    /// Creates the record of a value that was read as another one; both are JSON.
     pub(super) fn new(path: &Path<'_>, from: &str, to: &str) -> Self {
         Self::between(path, value(from), value(to))
     }
 
-    /// A value whose member was left out; `secret` says that it may be one under a name that the schema does not know.
+    /// Creates the record of a member that was left out. `secret` says that it may be a secret under an unknown name.
     pub(super) fn left_out(path: &Path<'_>, from: &str, secret: bool) -> Self {
         let path = path.hidden(secret);
         Self {
@@ -80,7 +80,7 @@ impl Coercion {
     }
 }
 
-/// The value as others know it; the last of two equal keys stays, long numbers are rounded.
+/// Returns the value for the record. Of two equal keys the last one stays, and long numbers are rounded.
 fn value(json: &str) -> Value {
     serde_json::from_str(json).unwrap_or_default()
 }
@@ -93,10 +93,10 @@ fn is_false(flag: &bool) -> bool {
     !flag
 }
 
-/// A part of a text that is written in another way: a value, or a member that is left out.
+/// An edit of a text: a value that is replaced, or a member that is left out.
 pub(super) struct Edit {
     pub(super) span: Range<usize>,
-    /// The JSON in its place; `None` leaves the member out.
+    /// The new JSON; `None` leaves the member out.
     pub(super) to: Option<String>,
 }
 
@@ -108,7 +108,7 @@ pub(super) fn write(text: &str, mut edits: Vec<Edit>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     for Edit { span, to } in edits {
-        // What stands inside of a value that was replaced was edited with it.
+        // Edits inside a replaced value are part of its replacement.
         if span.start >= at {
             compact(text, at..span.start, &mut out);
             out.extend(to);
@@ -142,7 +142,7 @@ fn compact(text: &str, span: Range<usize>, out: &mut String) {
     }
 }
 
-/// Longer texts are not numbers that somebody put between quotes.
+/// Longer strings are not numbers in quotes.
 const LONGEST_NUMBER: usize = 64;
 
 /// The JSON of one of the wanted types that the string `text` spells: `true` and `false` for a boolean, digits for an

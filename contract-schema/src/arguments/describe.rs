@@ -1,4 +1,4 @@
-//! What a refusal says: what was given, and what a rule accepts.
+//! The words of a refusal: what was given, and what a rule accepts.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -16,13 +16,13 @@ const LONGEST_VALUE: usize = 60;
 /// The most characters of one description.
 const LONGEST: usize = 240;
 
-/// Values that are listed before the rest is counted.
+/// The most values that are listed; the rest is counted.
 const LISTED: usize = 12;
 
-/// Rules inside rules that are still described; what lies deeper has its own problems.
+/// How deeply nested rules are described. Deeper values have problems of their own.
 const DEEPEST: usize = 3;
 
-/// At most `limit` characters of `text`, never half of one.
+/// Returns the first `limit` characters of `text`.
 pub fn clip(text: &str, limit: usize) -> Cow<'_, str> {
     if text.char_indices().nth(limit).is_none() {
         return Cow::Borrowed(text);
@@ -61,14 +61,14 @@ pub fn unsafe_to_show(character: char) -> bool {
         )
 }
 
-/// `text` between quotes, escaped and cut.
+/// Returns `text` in quotes, escaped and cut.
 pub(super) fn quoted(text: &str) -> String {
     let start: String = text.chars().take(LONGEST_VALUE + 1).collect();
     let safe = escaped(&start.replace('\\', "\\\\").replace('"', "\\\""));
     format!("\"{}\"", clip(&safe, LONGEST_VALUE))
 }
 
-/// What was given, in words: the value that begins at `at`.
+/// Describes the value that begins at `at`.
 pub(super) fn given(lexer: Lexer<'_>, at: usize, secret: bool) -> String {
     let rest = lexer.rest(at);
     match lexer.byte(at) {
@@ -109,7 +109,7 @@ pub(super) fn given(lexer: Lexer<'_>, at: usize, secret: bool) -> String {
     }
 }
 
-/// What the rule accepts, as a noun with its limits: `an integer from 0 to 255`.
+/// Describes what the rule accepts, as a noun with its limits: `an integer from 0 to 255`.
 pub(super) fn describe(rules: &Rules, id: RuleId) -> String {
     clip(
         &rule(rules, id, 0).unwrap_or_else(|| "any value".to_owned()),
@@ -177,7 +177,7 @@ fn rule(rules: &Rules, id: RuleId, depth: usize) -> Option<String> {
     texts.map(merged)
 }
 
-/// Alternatives joined, each said once; fixed values are gathered in one list.
+/// Joins descriptions of alternatives without repetitions; fixed values are gathered in one list.
 fn merged(texts: Vec<String>) -> String {
     let (mut fixed, mut others) = (Vec::new(), Vec::<String>::new());
     for text in texts {
@@ -190,7 +190,7 @@ fn merged(texts: Vec<String>) -> String {
     if !fixed.is_empty() {
         others.insert(0, one_of(&fixed));
     }
-    // `null` reads best as the last resort it is.
+    // `null` reads best at the end.
     others.sort_by_key(|text| text == "null");
     others.join(" or ")
 }
@@ -224,7 +224,7 @@ fn types(rules: &Rules, rule: &Rule, depth: usize) -> String {
     nouns.join(" or ")
 }
 
-/// What the keywords that combine schemas add to a type.
+/// Describes what the keywords that combine schemas add to a type.
 fn besides(rules: &Rules, one: &Rule, depth: usize) -> String {
     let Some(inner) = one.combination.as_ref().filter(|_| depth < DEEPEST) else {
         return String::new();
@@ -275,7 +275,7 @@ fn number(noun: &str, rule: Option<&NumberRule>) -> String {
         (_, Some(below)) => Some((false, below)),
         (maximum, None) => maximum.as_ref().map(|limit| (true, limit)),
     };
-    // The digits of these ends say nothing to a model.
+    // The digits of these bounds mean nothing to a model.
     let is_wide = |limit: &Limit| {
         let integer = &limit.written;
         [Some(i64::MIN), Some(i64::MAX)].contains(&integer.as_i64())
@@ -383,7 +383,7 @@ fn count(min: Option<usize>, max: Option<usize>, unit: &str) -> String {
     }
 }
 
-/// The published schema of the arguments, by which nothing is judged here: its bounds are those that a refusal names.
+/// The published schema of the arguments. It is not used to judge them: a refusal names its bounds.
 #[derive(Debug)]
 pub struct Bounds {
     rules: Rules,
@@ -397,7 +397,7 @@ impl Bounds {
         Some(Self { rules, root })
     }
 
-    /// Says of each value that its type refuses what the published schema accepts in its place.
+    /// Describes, for each value that was refused, what the published schema accepts in its place.
     pub fn name(&self, types: &InputSchema, invalid: &mut InvalidArguments) {
         for problem in invalid.problems_mut() {
             self.name_one(types, problem);
@@ -406,7 +406,7 @@ impl Bounds {
 
     fn name_one(&self, types: &InputSchema, problem: &mut ArgumentProblem) {
         let of_type = at(types.rules(), types.root(), &problem.pointer);
-        // What is said of a part, or of several forms together, has no bounds.
+        // A description of a part, or of several forms together, has no bounds.
         if of_type.is_none_or(|id| describe(types.rules(), id) != problem.expected) {
             return;
         }
@@ -427,7 +427,7 @@ impl Bounds {
     }
 }
 
-/// The rule of the value at a JSON pointer.
+/// Returns the rule of the value at a JSON pointer.
 fn at(rules: &Rules, root: RuleId, pointer: &str) -> Option<RuleId> {
     let mut steps = pointer.split('/').skip(1);
     steps.try_fold(root, |id, step| {
@@ -446,7 +446,7 @@ fn below(rules: &Rules, id: RuleId, step: &str) -> Option<RuleId> {
         let (array, index) = (rule.array.as_ref()?, step.parse::<usize>().ok()?);
         array.prefix.get(index).copied().or(array.items)
     };
-    // References lead to no circle: a schema with one is not taken.
+    // References cannot form a circle: a schema with one is refused.
     let referred = || below(rules, rule.combination.as_ref()?.reference?, step);
     property.or_else(item).or_else(referred)
 }

@@ -1,4 +1,4 @@
-//! Reads arguments: judges them, and writes them in the form that types read.
+//! Reads arguments: judges them, and rewrites them in the form that the types read.
 
 use serde_json::error::Category;
 
@@ -18,8 +18,8 @@ pub struct Examined {
     pub coercions: Vec<Coercion>,
 }
 
-/// Reads the arguments of a call: as [`examine`], and where they are refused for it, null in the place of an absent member
-/// is taken as that. Under strict schemas a model must write every member, and this is how it leaves one out.
+/// Reads the arguments of a call like [`examine`]. If they are refused, it reads them again with null as an absent member: under
+/// strict schemas a model must write every member, and leaves one out by null.
 ///
 /// # Errors
 /// Everything else that is wrong with the arguments.
@@ -37,8 +37,7 @@ pub fn read(text: &str, schema: &InputSchema, coerce: bool) -> Result<Examined, 
     }
 }
 
-/// Reads as [`read`] does, arguments that are handed on as JSON values: an integer that a [`serde_json::Number`] would round
-/// is refused.
+/// Reads arguments that are passed on as JSON values, like [`read`]. An integer that a [`serde_json::Number`] would round is refused.
 ///
 /// # Errors
 /// Everything that is wrong with the arguments.
@@ -115,12 +114,12 @@ fn judge(text: &str, schema: &InputSchema, options: Options) -> Result<Examined,
     if coercions.is_empty() && !shortened {
         return Ok(Examined { text, coercions });
     }
-    // What one schema coerces or leaves out, another that is applied to the same value has seen as it was.
+    // A second schema for the same value has judged it before the coercion of the first one.
     let Examined { text, .. } = examine(&text, schema, false)?;
     Ok(Examined { text, coercions })
 }
 
-/// A refusal with all that the formats of strings say besides: a type stops at its first mistake.
+/// Adds the problems of formats of strings to a refusal, because a type stops at its first mistake.
 pub fn with_formats(
     text: &str,
     schema: &InputSchema,
@@ -141,13 +140,13 @@ pub fn with_formats(
     refusal.with(found.problems)
 }
 
-/// What a walk finds in a text that it reads to the end.
+/// Judges a text in a loud walk, and parses it if the walk could not read it.
 fn walked(text: &str, schema: &InputSchema, options: Options) -> Result<Found, InvalidArguments> {
     Walk::of_text(text, schema, options).map_err(|stop| {
         match (serde_json::from_str::<serde_json::Value>(text), stop) {
             (Err(error), _) => malformed(&error, text),
             (Ok(_), Stop::TooComplex) => too_complex(),
-            // A parser that keeps numbers of any size.
+            // This happens with a parser that keeps numbers of any size.
             (Ok(_), _) => {
                 let (line, column) = behind_too_large(text);
                 out_of_range(text, line, column)
@@ -165,7 +164,7 @@ fn too_complex() -> InvalidArguments {
     ))
 }
 
-/// The parser's own words without the text that was sent: `serde_json` never quotes it in a syntax error.
+/// Returns the message of the parser, which never quotes the text in a syntax error.
 fn malformed(error: &serde_json::Error, text: &str) -> InvalidArguments {
     let place = format!("line {}, column {}", error.line(), error.column());
     let message = error.to_string();
@@ -195,7 +194,7 @@ fn malformed(error: &serde_json::Error, text: &str) -> InvalidArguments {
 }
 
 fn out_of_range(text: &str, line: usize, column: usize) -> InvalidArguments {
-    // The number is JSON, so it is known where it stands.
+    // The number itself is valid JSON, so its place is known.
     let found = locate(text, line, column);
     InvalidArguments::one(ArgumentProblem::new(
         found.map(|found| found.pointer).unwrap_or_default(),

@@ -19,7 +19,7 @@ use crate::{InputSchema, ObjectRule, RuleId, Rules};
 /// One member of an object: its name, and where its key and its value begin.
 pub(super) struct Member<'t> {
     pub(super) name: Cow<'t, str>,
-    /// The place of its name among the properties of the rule.
+    /// The index of its name among the properties of the rule.
     property: Option<usize>,
     pub(super) key: usize,
     pub(super) value: usize,
@@ -106,7 +106,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(())
     }
 
-    /// The value of one member, by everything that the rule says of it.
+    /// Judges the value of one member by every part of the rule that applies to it.
     fn member(&mut self, rule: &'s ObjectRule, member: &Member<'t>, path: &Path<'_>) -> Judged {
         let (name, at) = (&*member.name, member.value);
         let property = member.property.and_then(|place| rule.properties.get(place));
@@ -141,21 +141,21 @@ impl<'s, 't> Walk<'s, 't> {
         }
     }
 
-    /// Whether a key is one of those that an object may have.
+    /// Judges a key by the rule for names; returns whether it is admitted.
     fn is_name(
         &mut self,
         names: RuleId,
         member: &Member<'t>,
         here: &Path<'_>,
     ) -> Result<bool, Stop> {
-        // A name is nothing but a string.
+        // A name is always a string, so it is not coerced.
         let coerce = std::mem::replace(&mut self.options.coerce, false);
         let judged = self.verdict(names, member.key, here);
         self.options.coerce = coerce;
         if judged?.0.is_valid() {
             return Ok(true);
         }
-        // A key that must not be shown cannot be said to be unknown.
+        // A hidden key cannot be named as unknown.
         let kind = if here.is_hidden() {
             ProblemKind::NoMatch
         } else {
@@ -167,11 +167,11 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(false)
     }
 
-    /// A null that says that an optional member is not there: it could say nothing else.
+    /// Leaves out an optional member that is null, because the schema admits no null there.
     fn absent(&mut self, member: &Member<'t>, here: &Path<'_>) -> Judged {
         let end = self.lexer.literal(member.value, "null")?;
         if let Some(found) = &mut self.found {
-            // The default of an argument is recorded with its value; what a type makes of a missing member is its own affair.
+            // The default of an argument is recorded with its value. The default of a deeper member is known only to its type.
             let default = self.schema.and_then(|one| one.default_of(&member.name));
             if !here.is_argument() {
                 let left_out = Coercion::left_out(here, "null", false);
@@ -188,7 +188,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(end)
     }
 
-    /// A key that only `additionalProperties` or `unevaluatedProperties` speaks of.
+    /// Judges a member that only `additionalProperties` or `unevaluatedProperties` applies to.
     fn other<'n>(
         &mut self,
         by: RuleId,
@@ -220,7 +220,7 @@ impl<'s, 't> Walk<'s, 't> {
             let known = known();
             let mut problem =
                 ArgumentProblem::new(pointer, ProblemKind::Unknown, known.expected(), "this name");
-            // Below a secret nothing is listed, not even what the schema says.
+            // Below a secret nothing is listed, not even names of the schema.
             if !here.is_secret() {
                 let (name, names) = (&*member.name, || known.names.iter().copied());
                 let meant = nearest(name, names()).or_else(|| by_words(name, names()));
@@ -244,7 +244,7 @@ impl<'s, 't> Walk<'s, 't> {
         })
     }
 
-    /// All members of the object that begins at `at`, and the place behind it.
+    /// Returns all members of the object that begins at `at`, and the place behind it.
     pub(super) fn members(
         &mut self,
         at: usize,
@@ -288,7 +288,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(())
     }
 
-    /// Marks the keys that a schema and those it applies to the same object speak of.
+    /// Marks the keys that a schema evaluates, by itself or by the schemas that it applies to the same object.
     fn evaluate(
         &mut self,
         id: RuleId,
@@ -339,7 +339,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(())
     }
 
-    /// Refuses keys that are given more than once, at any depth: what a parser keeps of them is its own choice.
+    /// Refuses keys that are given more than once, at any depth: parsers differ in which value they keep.
     pub(super) fn duplicates(&mut self, at: usize, path: &Path<'_>) -> Judged {
         let (token, end) = self.token(at)?;
         match token {
@@ -392,9 +392,9 @@ struct Keys<'r, 't> {
     next: usize,
     few: [&'t str; FEW],
     count: usize,
-    /// All others, where they are many or were written with escapes.
+    /// All other keys, if there are many or if they are written with escapes.
     many: HashSet<Cow<'t, str>, foldhash::fast::RandomState>,
-    /// Whether one was read twice.
+    /// Whether a key was read twice.
     twice: bool,
 }
 
@@ -414,7 +414,7 @@ impl<'r, 't> Keys<'r, 't> {
         }
     }
 
-    /// Reads the key that begins here, if it is of the property that most callers give next, and nothing else is said of that.
+    /// Reads the key that begins here, if it is the next property in the order of the schema and nothing else applies to it.
     #[inline]
     fn expected(&mut self, lexer: Lexer<'t>, key: usize) -> Option<(&'r str, RuleId, usize)> {
         let rule = self.rule.filter(|rule| rule.is_plain && self.next < 64)?;

@@ -1,4 +1,4 @@
-//! Gives the properties of a call that came under exported names their own.
+//! Renames the properties of a call from exported names to those of the schema.
 
 use super::correct::{Edit, write};
 use super::object::Member;
@@ -7,10 +7,10 @@ use super::walk::{Judged, Token, Walk};
 use crate::json_text::string;
 use crate::{InputSchema, Renames, RuleId, Rules};
 
-/// Rules that are applied to values, one for each pair of them; a text that needs more is left as it is.
+/// The most applications of rules to values. A text that needs more is left as it is.
 const STEPS: usize = 1_000_000;
 
-/// The arguments under the names of the schema, where some came under the names of an export.
+/// Returns the arguments with the names of the schema, if some have the names of an export.
 ///
 /// A key is one of these only where the schema knows the property and not the key, and the property is not there itself: the
 /// keys of a map are nobody's names.

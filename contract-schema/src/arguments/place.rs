@@ -1,4 +1,4 @@
-//! Places in arguments: that of a walk, and that of a type's error.
+//! Places in arguments: the path of a walk, and the place of an error of a type.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ enum Step<'a> {
     Index(usize),
 }
 
-/// A place in the arguments, linked to the one above it, so that a step allocates nothing.
+/// A place in the arguments, linked to the place above it, so that a step does not allocate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Path<'a> {
     above: Option<&'a Path<'a>>,
@@ -20,14 +20,14 @@ pub(super) struct Path<'a> {
     /// How many arrays and objects the value stands in.
     depth: usize,
     secret: bool,
-    /// The key is one the model made up: below a secret it may be part of it.
+    /// The key is not in a schema. Below a secret it may be a part of the secret.
     invented: bool,
 }
 
-/// The longest key that is repeated whole in a pointer.
+/// The longest key that is not cut in a pointer.
 const LONGEST_KEY: usize = 120;
 
-/// A key as one step of a pointer.
+/// Returns a key as one step of a pointer.
 fn step(key: &str) -> String {
     let short = clip(key, LONGEST_KEY);
     short.replace('~', "~0").replace('/', "~1")
@@ -47,7 +47,7 @@ impl<'a> Path<'a> {
         self.below(Step::Key(key))
     }
 
-    /// The place of a member; `is_known` says that its key stands in a schema.
+    /// Returns the place of a member. `is_known` says that its key is in a schema.
     pub(super) fn member(&'a self, key: &'a str, is_known: bool, is_secret: bool) -> Self {
         Path {
             invented: !is_known,
@@ -70,7 +70,7 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The same place, where values must not be shown.
+    /// Returns the place with its values hidden.
     pub(super) fn hidden(self, secret: bool) -> Self {
         Path {
             secret: self.secret || secret,
@@ -86,7 +86,7 @@ impl<'a> Path<'a> {
         self.above.is_none()
     }
 
-    /// Whether it is the place of one argument.
+    /// Returns whether it is the place of an argument.
     pub(super) fn is_argument(&self) -> bool {
         self.above.is_some_and(Path::is_root)
     }
@@ -95,13 +95,13 @@ impl<'a> Path<'a> {
         self.secret
     }
 
-    /// Whether this very key must not be shown.
+    /// Returns whether the key itself must not be shown.
     pub(super) fn is_hidden(&self) -> bool {
         self.invented && self.above.is_some_and(|above| above.secret)
     }
 
-    /// The place as a JSON pointer (RFC 6901). In a secret argument it ends above the first key that
-    /// stands in no schema, and very long keys are cut.
+    /// Returns the place as a JSON pointer (RFC 6901). In a secret argument it ends above the first key that is not in a schema. Very
+    /// long keys are cut.
     pub(super) fn pointer(&self) -> String {
         let mut steps = Vec::new();
         let mut here = Some(self);

@@ -9,7 +9,7 @@ use super::describe::{clip, escaped, quoted};
 use super::nearest::nearest;
 use super::place::{ErrorPosition, Path};
 
-/// Values that a problem lists.
+/// The most values that a problem lists.
 const LISTED: usize = 50;
 
 /// The kind of an [`ArgumentProblem`].
@@ -23,7 +23,7 @@ pub enum ProblemKind {
     NotAnObject,
     /// The text is longer than the registry allows.
     TooLarge,
-    /// The value has too many ways to be read; it was not judged to the end.
+    /// The value can be read in too many ways and was not judged to the end.
     TooComplex,
     /// A required argument or key is absent.
     Missing,
@@ -44,7 +44,7 @@ pub enum ProblemKind {
     /// A string does not have its format, such as a date. Reported only with a call that is refused in any case: the type
     /// decides.
     Format,
-    /// The value fits none of several forms, or more of them than it may.
+    /// The value fits none of several forms, or more than one where only one may fit.
     NoMatch,
     /// The schema accepts the value, but the type does not.
     Rejected,
@@ -106,7 +106,7 @@ impl ArgumentProblem {
         }
     }
 
-    /// Adds the accepted values, and of them the one that a text was meant for.
+    /// Adds the accepted values, and the one among them that the text was probably meant for.
     pub(super) fn list<'v>(
         &mut self,
         path: &Path<'_>,
@@ -120,7 +120,7 @@ impl ArgumentProblem {
         }
     }
 
-    /// `argument` at the top, `key` below: what the model knows them as.
+    /// Returns `argument` for the top level and `key` below it, which are the words that the model knows.
     fn noun(&self) -> &'static str {
         if self.pointer.matches('/').count() > 1 {
             "key"
@@ -191,7 +191,7 @@ impl fmt::Display for ArgumentProblem {
     }
 }
 
-/// Problems that are kept; the rest is counted.
+/// The most problems that are kept; the rest is counted.
 pub(super) const KEPT: usize = 20;
 
 /// The most characters of the whole refusal in words.
@@ -200,7 +200,7 @@ const LONGEST: usize = 2_000;
 /// The most characters of one problem in words, so that the second is still read.
 const LONGEST_SENTENCE: usize = 600;
 
-/// The most characters of what a type says about a value it refuses.
+/// The most characters of the message of a type that refuses a value.
 const LONGEST_REASON: usize = 200;
 
 /// Everything that is wrong with the arguments of a call, found in one pass.
@@ -241,7 +241,7 @@ impl InvalidArguments {
         Self { problems, total }
     }
 
-    /// With further problems. What a type only says it refuses, a further problem at the same place explains.
+    /// Adds further problems. One at the same place replaces the less precise message of a type.
     pub(super) fn with(mut self, further: Vec<ArgumentProblem>) -> Self {
         for problem in further {
             let same = |known: &ArgumentProblem| known.pointer == problem.pointer;
@@ -289,7 +289,7 @@ impl InvalidArguments {
         self.total
     }
 
-    /// Arguments of `got` bytes where `limit` are admitted; they were not looked at.
+    /// Creates the refusal of arguments of `got` bytes, which were not read because `limit` are admitted.
     pub fn too_large(limit: usize, got: usize) -> Self {
         Self::one(ArgumentProblem::new(
             String::new(),
@@ -313,7 +313,7 @@ impl InvalidArguments {
     }
 }
 
-/// A type's own refusal of what its schema admits. The message must not hold the value of a secret.
+/// Creates the refusal of a value by its type, where the schema admits it. The message must not contain the value of a secret.
 pub fn rejected(place: ErrorPosition, message: Option<&str>) -> InvalidArguments {
     let what = if place.is_key { "key" } else { "value" };
     let got = match message {
@@ -342,7 +342,7 @@ impl fmt::Display for InvalidArguments {
         for problem in &self.problems {
             let line = format!("\n- {}", clip(&problem.to_string(), LONGEST_SENTENCE));
             let more = line.chars().count();
-            // The line that counts what is left out needs less than 40 characters.
+            // The last line, with the number of problems left out, needs less than 40 characters.
             if length + more > LONGEST - 40 {
                 break;
             }

@@ -1,7 +1,7 @@
 //! Judges a JSON text against the rules of a schema, in one walk over the text.
 //!
-//! A walk is quiet or loud. A quiet one wants to know whether a value is admitted, and stops where it is not; it allocates
-//! nothing for ordinary values. A loud one goes on behind each problem, and collects the problems and the corrections.
+//! A walk is quiet or loud. A quiet walk decides whether a value is admitted, and stops at the first problem; it allocates nothing
+//! for ordinary values. A loud walk goes on behind each problem, and collects the problems and the corrections.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -17,28 +17,28 @@ use crate::decimal::integer;
 use crate::lexer::{EXACT, Lexer, Number, Quoted, Unread};
 use crate::{Decimal, InputSchema, Limit, NumberRule, RuleId, Rules, TextRule, Types};
 
-/// Steps of one walk. A megabyte of plain values needs about a million; alternatives inside alternatives
-/// of a recursive type could otherwise need any number.
+/// The most steps of one walk. A megabyte of plain values needs about a million. Without a limit, alternatives inside alternatives
+/// of a recursive type could need any number.
 const STEPS: usize = 10_000_000;
 
-/// Verdicts that are remembered; beyond them the steps are the limit.
+/// The most verdicts that are remembered. Beyond it only the number of steps is limited.
 const REMEMBERED: usize = 100_000;
 
 /// How well a value fits, best first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
-    /// As it was given.
+    /// The value is admitted as it was given.
     Fits,
-    /// It is admitted, but has to be written in another way (`5.0` for an integer).
+    /// The value is admitted, but has to be rewritten (`5.0` for an integer).
     Normalised,
-    /// Only after a coercion, or without members that are null for absent.
+    /// The value is admitted after a coercion, or without members that are null for absent.
     Coerced,
-    /// It is not admitted.
+    /// The value is not admitted.
     Refused,
 }
 
 impl Verdict {
-    /// Whether the schema admits the value as it was given.
+    /// Returns whether the schema admits the value as it was given.
     pub(super) fn is_valid(self) -> bool {
         self <= Self::Normalised
     }
@@ -72,15 +72,15 @@ pub(super) type Judged = Result<usize, Stop>;
 )]
 pub(super) struct Options {
     pub(super) coerce: bool,
-    /// Whether null stands for an absent member where it could not stand for itself.
+    /// Whether null means an absent member where the schema does not admit null.
     pub(super) null_is_absent: bool,
-    /// Whether an integer is handed on as a [`serde_json::Number`], which would round some.
+    /// Whether integers are passed on as [`serde_json::Number`]s, which would round some of them.
     pub(super) as_values: bool,
-    /// Whether strings are held against their formats, to explain a refusal.
+    /// Whether the formats of strings are checked, to explain a refusal.
     pub(super) formats: bool,
 }
 
-/// What a loud walk collects.
+/// The problems and corrections that a loud walk collects.
 #[derive(Default)]
 pub(super) struct Found {
     /// The first problems, in the order of the schema and then of the text.
@@ -105,7 +105,7 @@ pub(super) enum Token<'t> {
 }
 
 impl Token<'_> {
-    /// The types of JSON Schema that the value has: `1.0` is an integer and a number.
+    /// Returns the JSON Schema types of the value: `1.0` is an integer and a number.
     #[inline]
     pub(super) fn types(&self) -> Types {
         match self {
@@ -131,15 +131,15 @@ pub(super) struct Walk<'s, 't> {
     /// Whether a key is given twice in one object.
     pub(super) twice: bool,
     steps: usize,
-    /// How many quiet walks are under way inside each other.
+    /// How many quiet walks are nested at the moment.
     trials: usize,
-    /// Verdicts on values that alternatives inside alternatives would ask for again and again, and where the values end.
+    /// Remembered verdicts, and the ends of their values. Nested alternatives would compute them again and again.
     known: HashMap<(RuleId, usize), (Verdict, usize), foldhash::fast::RandomState>,
-    /// What a loud walk has found; a quiet one has nowhere to put it.
+    /// The findings of a loud walk; `None` in a quiet walk.
     pub(super) found: Option<Box<Found>>,
 }
 
-/// Where the value ends that begins at `at`, one object deep in the text, if the rule admits it as it is written.
+/// Returns the end of the value that begins at `at`, one object deep in the text, if the rule admits it as it is written.
 #[inline]
 pub fn end_of_admitted(text: &str, at: usize, rules: &Rules, id: RuleId) -> Option<usize> {
     let mut walk = Walk::quiet(text, rules);
@@ -163,7 +163,7 @@ impl<'s, 't> Walk<'s, 't> {
         }
     }
 
-    /// Everything that is to be said about a text.
+    /// Judges a whole text in a loud walk.
     pub(super) fn of_text(
         text: &'t str,
         schema: &'s InputSchema,
@@ -186,7 +186,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(walk.found.map(|found| *found).unwrap_or_default())
     }
 
-    /// A walk over a text that a value is read as.
+    /// Creates a walk over the text that a value is read as.
     fn over<'r>(&self, text: &'r str) -> Walk<'s, 'r> {
         Walk {
             schema: self.schema,
@@ -215,12 +215,12 @@ impl<'s, 't> Walk<'s, 't> {
         path.is_root() && self.schema.is_some_and(|schema| schema.is_secret(name))
     }
 
-    /// The place behind all problems so far.
+    /// Returns the index behind all problems so far.
     pub(super) fn place(&self) -> usize {
         self.found.as_ref().map_or(0, |found| found.problems.len())
     }
 
-    /// One more problem.
+    /// Adds a problem.
     pub(super) fn problem(
         &mut self,
         problem: impl FnOnce() -> ArgumentProblem,
@@ -228,7 +228,7 @@ impl<'s, 't> Walk<'s, 't> {
         self.problem_at(self.place(), problem).map(drop)
     }
 
-    /// One more problem in front of those from this place on; returns the place behind it.
+    /// Inserts a problem at an index; returns the index behind it.
     pub(super) fn problem_at(
         &mut self,
         place: usize,
@@ -245,7 +245,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok((place + 1).min(KEPT))
     }
 
-    /// A problem of the value at `at` itself.
+    /// Adds a problem of the value at `at`.
     pub(super) fn refuse(
         &mut self,
         kind: ProblemKind,
@@ -260,7 +260,7 @@ impl<'s, 't> Walk<'s, 't> {
         })
     }
 
-    /// A problem of the value at `at`, for which these would be accepted.
+    /// Adds a problem of the value at `at`, with the values that would be accepted.
     pub(super) fn refuse_listing<'v>(
         &mut self,
         kind: ProblemKind,
@@ -279,7 +279,7 @@ impl<'s, 't> Walk<'s, 't> {
         })
     }
 
-    /// The token that begins here, and the place behind it.
+    /// Reads the token that begins at `at`; returns it and the place behind it.
     // Inlined in an unoptimised build, it would take more of the stack than the deepest values leave.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn token(&self, at: usize) -> Result<(Token<'t>, usize), Unread> {
@@ -347,7 +347,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(end)
     }
 
-    /// A value that is none of those that the rule lists.
+    /// Refuses a value that the rule does not list.
     fn unlisted(&mut self, id: RuleId, at: usize, path: &Path<'_>) -> Judged {
         let rules = self.rules;
         let values = rules[id].values.as_deref().unwrap_or_default().iter();
@@ -356,7 +356,7 @@ impl<'s, 't> Walk<'s, 't> {
         self.anything(at, path)
     }
 
-    /// Finds the end of a value that no rule speaks of.
+    /// Finds the end of a value for which there is no rule.
     pub(super) fn anything(&mut self, at: usize, path: &Path<'_>) -> Judged {
         self.step(1)?;
         match self.token(at)? {
@@ -366,7 +366,7 @@ impl<'s, 't> Walk<'s, 't> {
         }
     }
 
-    /// How well the value fits, without a word about why, and where it ends if it is not refused.
+    /// Judges a value in a quiet walk. Returns how well it fits, and where it ends unless it is refused.
     pub(super) fn verdict(
         &mut self,
         id: RuleId,
@@ -388,7 +388,7 @@ impl<'s, 't> Walk<'s, 't> {
             Err(Stop::Refused) => (Verdict::Refused, at),
             Err(stop) => return Err(stop),
         };
-        // A trial inside no other is asked for once, and its answer not worth the memory.
+        // An outermost trial is asked for only once, so its verdict is not worth the memory.
         let is_large = matches!(self.lexer.byte(at), b'{' | b'[')
             || (self.options.coerce && self.lexer.byte(at) == b'"');
         if is_large && self.trials > 0 && self.known.len() < REMEMBERED {
@@ -397,7 +397,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(verdict)
     }
 
-    /// A value that has none of the types of the rule.
+    /// Corrects or refuses a value that has none of the types of the rule.
     fn mistyped(&mut self, id: RuleId, token: &Token<'t>, at: usize, path: &Path<'_>) -> Judged {
         if self.options.coerce
             && let Some(read) = self.read_as(id, token, at, path)?
@@ -408,7 +408,7 @@ impl<'s, 't> Walk<'s, 't> {
         }
         let (rules, lexer) = (self.rules, self.lexer);
         if path.is_root() && !matches!(token, Token::Object) {
-            // Not even one of its values is shown: a text may hold all the arguments, secrets included.
+            // No value is shown: the text may hold all arguments, including secrets.
             self.problem(|| {
                 let expected = match token {
                     Token::String(_) => "an object, not the text of one",
@@ -426,7 +426,7 @@ impl<'s, 't> Walk<'s, 't> {
         self.anything(at, path)
     }
 
-    /// The JSON of a wanted type that a value was meant for: what its text spells, or a list of it alone.
+    /// Returns the JSON of a wanted type that the value was meant for: what its string spells, or a list of the value alone.
     fn read_as(
         &mut self,
         id: RuleId,
@@ -456,7 +456,7 @@ impl<'s, 't> Walk<'s, 't> {
         let Some(item) = array.filter(|_| is_one).and_then(|array| array.items) else {
             return Ok(None);
         };
-        // One correction at one place: the item is as it was given.
+        // A value is corrected only once, so the item must fit as it was given.
         let known = std::mem::take(&mut self.known);
         self.options.coerce = false;
         let judged = self.verdict(item, at, path);
@@ -467,7 +467,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(verdict.is_valid().then(list))
     }
 
-    /// Whether a string spells one JSON value that may stand so deep.
+    /// Returns whether a string spells one JSON value that is not nested too deeply.
     fn is_json(&mut self, text: &str, path: &Path<'_>) -> Result<bool, Stop> {
         let mut inner = self.over(text);
         let start = inner.lexer.behind_space(0);
@@ -480,7 +480,7 @@ impl<'s, 't> Walk<'s, 't> {
         }
     }
 
-    /// Judges what a value is read as in its place.
+    /// Judges the corrected value in the place of the given one.
     fn correct(
         &mut self,
         id: RuleId,
@@ -502,7 +502,7 @@ impl<'s, 't> Walk<'s, 't> {
             let problems = inner.problems.into_iter();
             found.problems.extend(problems.take(room));
             if inner.total == 0 {
-                // What was corrected inside comes after the value that it stands in.
+                // Corrections inside a value follow the correction of the value itself.
                 let path = path.hidden(path.is_root() && has_secrets);
                 let from = self.lexer.between(span.clone());
                 found.coercions.push(Coercion::new(&path, from, read));
@@ -542,7 +542,7 @@ impl<'s, 't> Walk<'s, 't> {
         Ok(())
     }
 
-    /// Notes how an integer has to be written for a Rust integer, if it is not already.
+    /// Notes how an integer has to be rewritten so that a Rust integer reads it, if it has to be.
     fn normalise(&mut self, number: &Number<'_>, span: Range<usize>) {
         let Number::Literal { digits, .. } = number else {
             return;
@@ -551,13 +551,13 @@ impl<'s, 't> Walk<'s, 't> {
         if *digits != "-0" && bytes.all(|byte| byte == b'-' || byte.is_ascii_digit()) {
             return;
         }
-        // An integer too long for its digits to be kept is left as it is: no Rust type reads it.
+        // An integer with more digits than are kept is left as it is: no Rust type reads it.
         if let Some(integer) = number.exact().integer_text() {
             self.edit(Verdict::Normalised, span, Some(integer));
         }
     }
 
-    /// Notes that a part of the text is to be replaced, or a member left out.
+    /// Notes that a part of the text is replaced, or that a member is left out.
     pub(super) fn edit(&mut self, verdict: Verdict, span: Range<usize>, to: Option<String>) {
         self.verdict = self.verdict.max(verdict);
         if let Some(found) = &mut self.found {
@@ -613,7 +613,7 @@ fn is_within(rule: &NumberRule, number: &Number<'_>) -> bool {
             .is_none_or(|step| number.exact().is_multiple_of(&step.exact))
 }
 
-/// Compares without the digits where both are plain integers, or floats that were not rounded.
+/// Compares a number with a limit. Plain integers, and floats that were not rounded, are compared without their digits.
 pub(super) fn compare(
     number: &Number<'_>,
     with: &JsonNumber,
@@ -624,7 +624,7 @@ pub(super) fn compare(
         Number::Literal { .. } => {
             let is_exact = |float: &f64| with.is_f64() || float.abs() <= EXACT;
             let both = number.float().zip(with.as_f64().filter(is_exact));
-            // The shortest texts of two floats are in the order of the floats.
+            // The shortest decimals of two floats have the same order as the floats.
             both.and_then(|(float, with)| float.partial_cmp(&with))
         }
     };
