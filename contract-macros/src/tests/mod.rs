@@ -3,6 +3,7 @@
 mod assertions;
 mod attribute_sets;
 mod clauses;
+mod facts;
 mod functions;
 mod givens;
 mod grammar;
