@@ -37,6 +37,7 @@
 //! | make tools | [`tool`], [`given`], [`pre`], [`post`], [`contract_assert!`], [`ToolSet`], [`Tool::dynamic`], [`Tool::backed`] |
 //! | select and call them | [`registry!`], [`Builder`], [`Registry`], [`ToolCall`], [`Call`](call::Call), [`Context`] |
 //! | read the outcome of a call | [`Outcome`], [`Status`], [`Effect`], [`ToolResult`], [`Violation`], [`InvalidArguments`] |
+//! | ask a person first | [`approval`], [`Builder::approver`] |
 //! | choose what a failure does | [`Policy`], [`PolicyOrigin`], [`Run`], [`set_process_policy`] |
 //! | call contracted functions from Rust | [`catch`](catch()), [`catch_async`], [`ContractScope`] |
 //! | follow calls, violations and conditions | [`Observer`](observe::Observer) |
@@ -79,9 +80,8 @@ pub mod __family;
 pub mod __private;
 
 pub use contract::{
-    Answer, Approval, ApprovalRequest, AskedValue, Blame, Check, CheckEvent, Condition,
-    ConditionKind, ConditionResult, ContractScope, Counts, Decision, Detection, History, Location,
-    Policy, PolicyOrigin, Question, ToolFunction, UnknownPolicy, Values, Violation, catch,
+    AskedValue, Blame, Condition, ConditionKind, ConditionResult, ContractScope, Detection,
+    History, Location, Policy, PolicyOrigin, ToolFunction, UnknownPolicy, Values, Violation, catch,
     catch_async, history, matches_pattern, process_policy, set_process_policy,
 };
 pub use contract_macros::{given, post, pre, tool, verify};
@@ -93,9 +93,9 @@ pub use schema::{
 };
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
-    Artifact, Backing, CallError, CallInfo, CancellationToken, Content, Context, Deadline,
-    DynamicContext, DynamicSpec, Effect, Log, LogLevel, LogRecord, MalformedCall, Outcome,
-    OutputKind, Progress, ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
+    Artifact, CallInfo, CancellationToken, Content, Context, Deadline, DynamicSpec, Effect, Log,
+    LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress, ProgressReport, Run, Status,
+    Tool, ToolCall, ToolResult, ToolSet,
 };
 #[doc(hidden)]
 pub use {
@@ -103,14 +103,25 @@ pub use {
     tool::kind::{ContextParameter, Described, SharedContext, ToolArgument},
 };
 
+/// What a person is asked before a call goes on, and the answers.
+pub mod approval {
+    pub use crate::contract::{Answer, Approval, ApprovalRequest, Decision, Question};
+}
+
 /// Calls of tools by name, as values: what they carry is set on them, and they begin when they are first polled.
 pub mod call {
     pub use crate::registry::{Call, CallAll, Check, Text, Whole};
     pub use crate::tool::CallInput;
 }
 
+/// Tools that something else answers, and what a handler can read of its call. [`Tool::dynamic`] and [`Tool::backed`] make such tools.
+pub mod dynamic {
+    pub use crate::tool::{Backing, CallError, DynamicContext};
+}
+
 /// Observers of calls, and of the conditions, violations and questions inside them.
 pub mod observe {
+    pub use crate::contract::{Check, CheckEvent, Counts};
     pub use crate::tool::observe::{ObservedCall, Observer, set_process_observer};
 }
 
@@ -180,7 +191,7 @@ macro_rules! contract_assert {
 pub mod prelude {
     pub use crate::{
         Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
-        Deadline, DynamicSpec, Log, Outcome, Policy, Progress, Registry, Tool, ToolCall,
+        Deadline, DynamicSpec, Log, Outcome, Policy, Progress, Registry, Run, Tool, ToolCall,
         ToolResult, ToolSet, Violation, contract_assert, given, history, matches_pattern, post,
         pre, registry, tool, verify,
     };

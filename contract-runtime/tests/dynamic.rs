@@ -3,10 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use contract_manifest::{Inspect as _, ToManifest as _};
-use contract_runtime::observe::Observer;
+use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
 use contract_runtime::{
-    BuildProblem, CheckEvent, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status,
+    BuildProblem, Detection, Dialect, Lowering, McpRevision, PolicyOrigin, Run, Status,
 };
 use serde_json::{Value, json};
 

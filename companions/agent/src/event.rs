@@ -1,8 +1,9 @@
 //! The events of a run.
 
-use contract_runtime::{ApprovalRequest, Decision};
-use contract_runtime::{Check, LogLevel, Violation};
+use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::observe::Check;
 use contract_runtime::{Effect, Status, ToolCall};
+use contract_runtime::{LogLevel, Violation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

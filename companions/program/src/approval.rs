@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::io::{self, BufRead as _, IsTerminal as _, Read as _};
 
 use contract_runtime::__family::canonical;
-use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Outcome};
+use contract_runtime::Outcome;
+use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decision};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
+use contract_runtime::dynamic::CallError;
 use contract_runtime::{
-    CallError, CancellationToken, Context, Effect, InvalidArguments, Outcome, Policy, Registry,
-    Run, Status, ToolCall,
+    CancellationToken, Context, Effect, InvalidArguments, Outcome, Policy, Registry, Run, Status,
+    ToolCall,
 };
 
 use super::approval::{self, Request};

@@ -4,10 +4,9 @@ use std::collections::HashSet;
 use std::panic::{self, PanicHookInfo};
 use std::sync::Arc;
 
-use contract_runtime::observe::Observer;
+use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::{
-    CheckEvent, ConditionKind, Context, Outcome, PublishedCondition, Registry, Run, Status,
-    ToolCall, ToolInfo,
+    ConditionKind, Context, Outcome, PublishedCondition, Registry, Run, Status, ToolCall, ToolInfo,
 };
 use parking_lot::Mutex;
 use serde_json::value::RawValue;

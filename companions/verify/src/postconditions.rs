@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use contract_runtime::__family::is_unwritable;
-use contract_runtime::observe::Observer;
-use contract_runtime::{Blame, CheckEvent, ConditionKind, Violation};
+use contract_runtime::observe::{CheckEvent, Observer};
+use contract_runtime::{Blame, ConditionKind, Violation};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use jsonschema::Validator;
 use parking_lot::Mutex;

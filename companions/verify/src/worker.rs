@@ -5,7 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use contract_runtime::Policy;
-use contract_runtime::{Approval, ApprovalRequest, Decision};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::{Context, Outcome, Registry, Run, ToolCall};
 
 use super::panic_hook::LastPanic;

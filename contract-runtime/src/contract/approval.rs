@@ -172,7 +172,7 @@ impl fmt::Display for ApprovalRequest {
 /// What a person decided.
 ///
 /// ```
-/// use contract_runtime::{Approval, Decision};
+/// use contract_runtime::approval::{Approval, Decision};
 ///
 /// let yes = Decision::Approved(Approval::SameArguments);
 /// let no = Decision::Denied("it has been sent".to_owned());
@@ -200,7 +200,8 @@ pub enum Decision {
 /// use std::sync::atomic::{AtomicU32, Ordering};
 ///
 /// use contract_runtime::prelude::*;
-/// use contract_runtime::{Approval, Decision, Run};
+/// use contract_runtime::approval::{Approval, Decision};
+/// use contract_runtime::Run;
 ///
 /// /// Water a plant.
 /// #[tool(confirm = "Water the {plant}?")]
@@ -240,7 +241,8 @@ pub enum Approval {
 /// sentence. A call that differs asks again.
 ///
 /// ```
-/// use contract_runtime::{Approval, Decision, Status};
+/// use contract_runtime::approval::{Approval, Decision};
+/// use contract_runtime::Status;
 /// use contract_runtime::prelude::*;
 ///
 /// /// Cancel an order.

@@ -358,7 +358,7 @@ impl Builder {
     ///
     /// A call that is refused ends as [`refused`](crate::Status::Refused), with the reason as its error; nothing of it runs. A hook
     /// that panics refuses too, and the call ends as [`panicked`](crate::Status::Panicked). Where several are given, each is asked,
-    /// in the order in which they were given, until one refuses. A call that brings the [`Answer`](crate::Answer) to what it asked
+    /// in the order in which they were given, until one refuses. A call that brings the [`Answer`](crate::approval::Answer) to what it asked
     /// has passed its hooks before and is not asked about again. Nor is a check that runs nothing
     /// ([`Registry::check`](crate::Registry::check)), and a direct Rust call passes no registry.
     /// A refused call yields once to its runtime, so that a task that only makes such calls can still be dropped.

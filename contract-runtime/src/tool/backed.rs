@@ -27,7 +27,8 @@ use crate::schema::arguments::{self, ArgumentProblem, InvalidArguments, ProblemK
 ///
 /// ```
 /// use contract_runtime::prelude::*;
-/// use contract_runtime::{Backing, CallError, ConditionKind, DynamicContext};
+/// use contract_runtime::dynamic::{Backing, CallError, DynamicContext};
+/// use contract_runtime::ConditionKind;
 /// use serde_json::{Map, Value, json};
 ///
 /// /// A device that is asked over a line, and that refuses to be heated above a limit of its own.
@@ -95,7 +96,8 @@ pub trait Backing: Send + Sync + 'static {
 /// How a call that a [`Backing`] answers ended without a result.
 ///
 /// ```
-/// use contract_runtime::{CallError, Outcome, Status};
+/// use contract_runtime::dynamic::CallError;
+/// use contract_runtime::{Outcome, Status};
 ///
 /// let down = CallError::Failed("the printer is out of paper".to_owned());
 /// let outcome = Outcome::new("7", "print", Err(down));

@@ -237,7 +237,7 @@ impl DynamicSpec {
         self
     }
 
-    /// Requests a value of this type, which a registry or a call provides; see [`crate::DynamicContext::get`].
+    /// Requests a value of this type, which a registry or a call provides; see [`DynamicContext::get`](crate::dynamic::DynamicContext::get).
     ///
     /// A registry is not built while nobody gives it. Only a handler of [`Tool::dynamic_with`] sees it.
     pub fn context<T: Send + Sync + 'static>(mut self) -> Self {

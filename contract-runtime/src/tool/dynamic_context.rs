@@ -55,13 +55,13 @@ impl DynamicContext {
     /// can be asked.
     ///
     /// The approver of the call, its run or its registry decides (see [`Builder::approver`](crate::Builder::approver)), and gets
-    /// an [`ApprovalRequest`](crate::ApprovalRequest) with one question, whose text is cleaned and has 2,000 characters at most. The
+    /// an [`ApprovalRequest`](crate::approval::ApprovalRequest) with one question, whose text is cleaned and has 2,000 characters at most. The
     /// time of the call goes on meanwhile, and no answer is remembered. What must be asked before anything happens is better asked by
     /// a condition. As with conditions, a call that another tool makes asks only an approver that answers at once, and a task that
     /// the handler has started asks nobody.
     ///
     /// ```
-    /// use contract_runtime::{Approval, Decision};
+    /// use contract_runtime::approval::{Approval, Decision};
     /// use contract_runtime::prelude::*;
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {

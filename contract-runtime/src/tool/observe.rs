@@ -26,8 +26,7 @@ type OfCalls = Arc<dyn Fn(&ObservedCall, Option<(&Outcome, Duration)>) + Send + 
 /// [every condition](crate::call::Call::every_condition) tells only the observers of its own run and context.
 ///
 /// ```
-/// use contract_runtime::CheckEvent;
-/// use contract_runtime::observe::Observer;
+/// use contract_runtime::observe::{CheckEvent, Observer};
 /// use contract_runtime::prelude::*;
 ///
 /// /// Divide one number by another.

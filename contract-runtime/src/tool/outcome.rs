@@ -269,7 +269,8 @@ impl Outcome {
     /// Creates the outcome of a call that no registry saw to its end, such as one that a program gave up waiting for.
     ///
     /// ```
-    /// use contract_runtime::{CallError, Effect, Outcome, Status};
+    /// use contract_runtime::dynamic::CallError;
+    /// use contract_runtime::{Effect, Outcome, Status};
     ///
     /// let gone = CallError::Ended {
     ///     status: Status::Cancelled,

@@ -6,9 +6,9 @@ mod common;
 use common::{Count, Log, call};
 use contract_manifest::__private::own_registry;
 use contract_manifest::{Manifest, ToManifest as _};
-use contract_runtime::observe::{Observer, set_process_observer};
+use contract_runtime::observe::{CheckEvent, Observer, set_process_observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{CheckEvent, PolicyOrigin, Run, catch, process_policy, set_process_policy};
+use contract_runtime::{PolicyOrigin, Run, catch, process_policy, set_process_policy};
 
 /// Nobody but the operator says anything.
 #[tool]

@@ -221,14 +221,14 @@ fn ask() {}
 async fn a_call_that_is_made_again_with_its_answer_is_asked_for_once() -> Result<(), BuildError> {
     let asked = Asked::default();
     let registry = builder().tool(ask).before_call(noting(&asked)).build()?;
-    let call = |answer: Option<contract_runtime::Answer>| {
+    let call = |answer: Option<contract_runtime::approval::Answer>| {
         let context = answer.map_or_else(Context::new, |answer| Context::new().answer(answer));
         registry.call(("1", "ask", "{}")).context(context)
     };
     let request = call(None).await;
     let answer = request
         .approval_request()
-        .map(contract_runtime::ApprovalRequest::approve);
+        .map(contract_runtime::approval::ApprovalRequest::approve);
     assert_eq!(taken(&asked), ["ask {}"]);
     assert!(call(answer.clone()).await.is_ok());
     assert!(taken(&asked).is_empty(), "it was let in when it asked");

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use contract_runtime::observe::Observer;
+use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{CheckEvent, Detection, Effect, Run, Status};
+use contract_runtime::{Detection, Effect, Run, Status};
 
 use crate::common::{Count, Log, call};
 

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use contract_runtime::Run;
+use contract_runtime::approval::{Approval, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, Decision, Run};
 use serde_json::Value;
 
 use crate::digest;

@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use contract_agent::{ContractAgent, Message, Model, Recovery, ToolCallingAgent};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, BuildError, ConditionKind, Decision};
+use contract_runtime::{BuildError, ConditionKind};
 use tokio::sync::Mutex;
 
 use crate::agreement::is_yes;

@@ -6,8 +6,9 @@
 use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use contract_runtime::approval::{Approval, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ConditionKind, Decision, Run, Violation};
+use contract_runtime::{ConditionKind, Run, Violation};
 use serde_json::Value;
 
 use crate::agreement;

@@ -7,8 +7,9 @@
 use std::sync::Arc;
 
 use airline::{Airline, Edition, data, golden};
+use contract_runtime::Run;
+use contract_runtime::approval::{Approval, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, Decision, Run};
 use serde_json::{Value, json};
 
 #[derive(Clone, Copy, PartialEq)]

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
-use contract_runtime::observe::Observer;
-use contract_runtime::{ApprovalRequest, CheckEvent, Effect, Outcome, Status, ToolCall};
+use contract_runtime::approval::ApprovalRequest;
+use contract_runtime::observe::{CheckEvent, Observer};
+use contract_runtime::{Effect, Outcome, Status, ToolCall};
 use parking_lot::Mutex;
 use serde_json::Value;
 

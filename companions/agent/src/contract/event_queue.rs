@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use contract_runtime::{ApprovalRequest, Decision};
-use contract_runtime::{Check, CheckEvent};
+use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::observe::{Check, CheckEvent};
 use contract_runtime::{LogLevel, LogRecord, Violation};
 use parking_lot::{Mutex, MutexGuard};
 

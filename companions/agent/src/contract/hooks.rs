@@ -1,8 +1,8 @@
 //! Conditions of a run: on its task, its steps and its answer.
 
 use contract_runtime::__family::guard;
-use contract_runtime::Check;
 use contract_runtime::ConditionKind;
+use contract_runtime::observe::Check;
 use contract_runtime::{Detection, Location, Violation};
 use contract_runtime::{Policy, PolicyOrigin, process_policy};
 use serde_json::{Map, Value};

@@ -26,8 +26,8 @@ use std::sync::Arc;
 use contract_runtime::ConditionKind;
 use contract_runtime::Context;
 use contract_runtime::Policy;
+use contract_runtime::approval::{ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
-use contract_runtime::{ApprovalRequest, Decision};
 
 pub use budget::Budget;
 pub use hooks::Hook;
@@ -164,7 +164,7 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
     /// ```
     /// use contract_agent::{ContractAgent, Scripted, ToolCallingAgent};
     /// use contract_runtime::prelude::*;
-    /// use contract_runtime::{Approval, Decision};
+    /// use contract_runtime::approval::{Approval, Decision};
     ///
     /// /// Cancel an order.
     /// #[tool(destructive, confirm = "Cancel order {order_id}?")]

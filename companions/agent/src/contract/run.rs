@@ -4,8 +4,8 @@ use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 
-use contract_runtime::ApprovalRequest;
 use contract_runtime::Policy;
+use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 
 use super::answer_buffer::AnswerBuffer;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract_runtime::{ApprovalRequest, Decision, Question};
+use contract_runtime::approval::{ApprovalRequest, Decision, Question};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

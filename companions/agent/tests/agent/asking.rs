@@ -8,8 +8,9 @@ use contract_agent::{
     Budget, ContractAgent, Event, LoopDetection, Recorder, Recovery, Replay, RunError, RunResult,
     Scripted, ToolCallingAgent,
 };
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, CancellationToken, Decision, Status};
+use contract_runtime::{CancellationToken, Status};
 
 use crate::tools::over_all_of;
 

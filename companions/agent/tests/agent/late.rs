@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use contract_agent::{ContractAgent, Recovery, RunError, Scripted, ToolCallingAgent};
-use contract_runtime::observe::Observer;
+use contract_runtime::Run;
+use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{CheckEvent, Run};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use contract_runtime::{Content, DynamicContext, Validator};
+use contract_runtime::dynamic::DynamicContext;
+use contract_runtime::{Content, Validator};
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, ClientRequest, ErrorCode, InputRequest, InputRequests,
     ProgressToken, ServerResult,

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use contract_runtime::{DynamicContext, Log, Progress};
+use contract_runtime::dynamic::DynamicContext;
+use contract_runtime::{Log, Progress};
 use parking_lot::Mutex;
 use rmcp::handler::client::ClientHandler;
 use rmcp::model::{

@@ -2,7 +2,8 @@
 
 use std::convert::Infallible;
 
-use contract_runtime::{Decision, DynamicContext};
+use contract_runtime::approval::Decision;
+use contract_runtime::dynamic::DynamicContext;
 use rmcp::model::{
     ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequests,
     InputResponses, PrimitiveSchemaDefinition,

@@ -10,10 +10,9 @@ use std::future::pending;
 use std::time::Duration;
 
 use contract_runtime::__family::escaped;
-use contract_runtime::{
-    Answer, Approval, ApprovalRequest, CallError, CancellationToken, Context, Decision, Effect,
-    Outcome, Registry, Status,
-};
+use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decision};
+use contract_runtime::dynamic::CallError;
+use contract_runtime::{CancellationToken, Context, Effect, Outcome, Registry, Status};
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,

@@ -3,7 +3,8 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use contract_runtime::{Context, Decision, Outcome, Registry, Run, Status, ToolCall};
+use contract_runtime::approval::Decision;
+use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};

@@ -339,7 +339,7 @@ impl Server {
         self
     }
 
-    /// Lets the client answer where a call [asks a person](contract_runtime::ApprovalRequest), if nobody at the server does: its
+    /// Lets the client answer where a call [asks a person](contract_runtime::approval::ApprovalRequest), if nobody at the server does: its
     /// user sees the questions, the tool and the arguments, and approves this one call or denies it.
     ///
     /// The answer is the client's, so this trusts the client to ask its user: a client whose program answers by itself approves

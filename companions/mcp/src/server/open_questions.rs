@@ -3,7 +3,8 @@
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
-use contract_runtime::{ApprovalRequest, Registry};
+use contract_runtime::Registry;
+use contract_runtime::approval::ApprovalRequest;
 use hyper::http::request::Parts;
 use parking_lot::Mutex;
 use rmcp::model::Extensions;

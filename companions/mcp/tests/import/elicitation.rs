@@ -3,8 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use contract_mcp::{Imported, Importer};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, Decision, Run, Status};
+use contract_runtime::{Run, Status};
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 

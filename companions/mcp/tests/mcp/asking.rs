@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use contract_runtime::{Approval, Context, Decision};
+use contract_runtime::Context;
+use contract_runtime::approval::{Approval, Decision};
 use serde_json::{Value, json};
 
 use super::line::Client;

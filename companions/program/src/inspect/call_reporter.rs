@@ -5,10 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
-use contract_runtime::observe::Observer;
-use contract_runtime::{
-    CheckEvent, Context, LogRecord, Outcome, Registry, Run, ToolCall, ToolInfo,
-};
+use contract_runtime::observe::{CheckEvent, Observer};
+use contract_runtime::{Context, LogRecord, Outcome, Registry, Run, ToolCall, ToolInfo};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use contract_manifest::ToolManifest;
 use contract_runtime::__family::below_headings;
-use contract_runtime::{
-    Backing, CallError, Content, DynamicContext, DynamicSpec, Effect, Status, Tool, Violation,
-};
+use contract_runtime::dynamic::{Backing, CallError, DynamicContext};
+use contract_runtime::{Content, DynamicSpec, Effect, Status, Tool, Violation};
 use serde_json::{Map, Value};
 
 use super::calls::{AttemptOutcome, CallRequest, Calls};

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_runtime::CancellationToken;
+use contract_runtime::approval::{Approval, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, Decision, LogLevel, Status};
+use contract_runtime::{LogLevel, Status};
 use futures_util::StreamExt as _;
 use serde_json::json;
 use tokio::io::{DuplexStream, duplex};

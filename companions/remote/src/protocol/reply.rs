@@ -1,10 +1,9 @@
 //! Replies, cut to the size of one message, and checked for contradictions.
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
-use contract_runtime::{
-    ApprovalRequest, CallError, Content, Effect, InvalidArguments, Outcome, OutputKind, Status,
-    Violation,
-};
+use contract_runtime::approval::ApprovalRequest;
+use contract_runtime::dynamic::CallError;
+use contract_runtime::{Content, Effect, InvalidArguments, Outcome, OutputKind, Status, Violation};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 

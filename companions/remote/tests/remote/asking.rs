@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use contract_manifest::ToManifest as _;
 use contract_remote::{Backend, Executor, Session};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, Decision, Dialect, Status};
+use contract_runtime::{Dialect, Status};
 use tokio::time::timeout;
 
 use crate::tools::{House, Tested, house};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract_runtime::__family::TriedTool;
-use contract_runtime::observe::Observer;
-use contract_runtime::{CheckEvent, ConditionKind, Policy, Violation};
+use contract_runtime::observe::{CheckEvent, Observer};
+use contract_runtime::{ConditionKind, Policy, Violation};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use parking_lot::Mutex;
 use serde_json::Value;

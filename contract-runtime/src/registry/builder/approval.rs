@@ -11,12 +11,13 @@ impl Builder {
     ///
     /// The call waits for the decision, up to the deadline and the cancellation of its caller; while it waits nothing of it is
     /// held, and the timeout of the tool begins anew behind it. Without an approver the call ends as
-    /// [`asked`](crate::Status::Asked), and the caller may make it again with an [`Answer`](crate::Answer). A call that a tool
+    /// [`asked`](crate::Status::Asked), and the caller may make it again with an [`Answer`](crate::approval::Answer). A call that a tool
     /// makes waits for nobody: it is denied, unless the decision is there at once. An approver that panics has denied.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
-    /// use contract_runtime::{Approval, Decision, Status};
+    /// use contract_runtime::approval::{Approval, Decision};
+    /// use contract_runtime::Status;
     ///
     /// /// Cancel an order.
     /// #[tool(destructive, confirm = "Cancel order {order_id}?")]

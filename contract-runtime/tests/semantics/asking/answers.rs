@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
+use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Answer, Approval, ApprovalRequest, Decision, Run, Status};
+use contract_runtime::{Run, Status};
 
 use super::{Shop, answered, buy, refund, request, shop};
 

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use contract_runtime::observe::Observer;
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
+use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, ApprovalRequest, CheckEvent, Decision, Run, Status};
+use contract_runtime::{Run, Status};
 
 use super::{Shop, buy, refund, request, shop};
 

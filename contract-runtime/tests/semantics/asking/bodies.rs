@@ -3,9 +3,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use contract_runtime::observe::Observer;
+use contract_runtime::approval::{Approval, Decision};
+use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{Approval, CheckEvent, Decision, Run, Status};
+use contract_runtime::{Run, Status};
 use serde_json::json;
 
 /// A tool that asks `Send it?`, with a trick in it, and says what came of it.

@@ -10,7 +10,8 @@ use async_openai::types::chat::{
     ChatCompletionRequestUserMessage, ChatCompletionTools, CreateChatCompletionRequestArgs,
 };
 use contract_dialects::{StrictDialect, StrictExport as _};
-use contract_runtime::{ApprovalRequest, Context, Decision, Registry, ToolCall};
+use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::{Context, Registry, ToolCall};
 
 /// How often the model is asked for one answer.
 const TURNS: usize = 20;

@@ -2,9 +2,8 @@
 
 use std::error::Error;
 
-use contract_runtime::{
-    ApprovalRequest, Context, Decision, Dialect, Outcome, Registry, Status, ToolCall,
-};
+use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::{Context, Dialect, Outcome, Registry, Status, ToolCall};
 use rig::agent::{
     AgentHook, HookContext, InvalidToolCallAction, InvalidToolCallContext, InvalidToolCallReason,
     OutcomeAction, OutcomeEvent,

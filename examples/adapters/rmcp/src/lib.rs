@@ -2,9 +2,8 @@
 
 use std::error::Error;
 
-use contract_runtime::{
-    Approval, ApprovalRequest, Context, Decision, Dialect, McpRevision, Registry,
-};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
+use contract_runtime::{Context, Dialect, McpRevision, Registry};
 use rmcp::RoleServer;
 use rmcp::handler::server::router::tool::{ToolRoute, ToolRouter};
 use rmcp::handler::server::tool::ToolCallContext;

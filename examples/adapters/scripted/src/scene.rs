@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use adapter_tools::{Ledger, desk};
-use contract_runtime::{Approval, ApprovalRequest, Decision, Registry};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
+use contract_runtime::Registry;
 
 /// One reply of the model.
 #[derive(Clone, Copy, Debug)]

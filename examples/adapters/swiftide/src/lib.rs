@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::error::Error;
 
 use async_trait::async_trait;
-use contract_runtime::{ApprovalRequest, Context, Decision, Dialect, Registry, ToolCall};
+use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::{Context, Dialect, Registry, ToolCall};
 use schemars::Schema;
 use serde::Deserialize;
 use serde_json::{from_str, from_value, json};

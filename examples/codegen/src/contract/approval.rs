@@ -1,6 +1,6 @@
 //! A call that waits for a person, and the decision.
 
-use contract_runtime::ApprovalRequest;
+use contract_runtime::approval::ApprovalRequest;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

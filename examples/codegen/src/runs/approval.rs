@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::{Approval as Reach, ApprovalRequest, Decision};
+use contract_runtime::approval::{Approval as Reach, ApprovalRequest, Decision};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use contract_agent::{Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent};
 use contract_remote::Session;
-use contract_runtime::{ApprovalRequest, Context, Decision, ToolCall};
+use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::{Context, ToolCall};
 
 use super::bootstrap::look_around;
 use super::line::Line;

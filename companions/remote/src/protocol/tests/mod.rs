@@ -4,8 +4,9 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Duration;
 
+use contract_runtime::dynamic::{Backing, CallError, DynamicContext};
 use contract_runtime::prelude::*;
-use contract_runtime::{Backing, CallError, DynamicContext, Effect, Status};
+use contract_runtime::{Effect, Status};
 use serde_json::{Map, Value, json};
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
