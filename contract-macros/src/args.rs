@@ -10,7 +10,7 @@ use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
 use crate::errors::Errors;
 use crate::message;
 use crate::model::{Policy, Set, Shown};
-use crate::source;
+use crate::source::{self, literal_text, ungrouped};
 
 pub(crate) struct Entry {
     pub(crate) key: Ident,
@@ -36,7 +36,7 @@ pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry>
         match entry(input) {
             Ok(mut entry) => {
                 if ["ask", "confirm"].contains(&entry.name().as_str())
-                    && entry.value.as_ref().and_then(text).is_some()
+                    && entry.value.as_ref().and_then(literal_text).is_some()
                 {
                     entry.behind = message::behind(errors, input, is_keyed);
                 }
@@ -260,7 +260,7 @@ pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
 
 pub(crate) fn string(errors: &mut Errors, entry: &Entry, example: &str) -> Option<LitStr> {
     let expr = value(errors, entry, example)?;
-    let literal = text(&expr).cloned();
+    let literal = literal_text(&expr).cloned();
     if literal.is_none() {
         let name = entry.name();
         let message = format!("`{name}` takes a string; write `{name} = {example}`");
@@ -356,23 +356,4 @@ pub(crate) fn duration(errors: &mut Errors, entry: &Entry) -> Option<u64> {
         read => return read,
     };
     errors.refuse(&text, message)
-}
-
-/// The expression itself, also when `macro_rules!` handed it on.
-pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
-    match expr {
-        Expr::Group(group) => ungrouped(&group.expr),
-        _ => expr,
-    }
-}
-
-/// The string literal that an expression is.
-pub(crate) fn text(expr: &Expr) -> Option<&LitStr> {
-    match ungrouped(expr) {
-        Expr::Lit(ExprLit {
-            lit: Lit::Str(text),
-            ..
-        }) => Some(text),
-        _ => None,
-    }
 }

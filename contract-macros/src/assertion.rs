@@ -28,7 +28,7 @@ fn read(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
         return None;
     }
     let (expr, condition) = errors.ok(source::expression(input))?;
-    if let Some(text) = args::text(&expr) {
+    if let Some(text) = source::literal_text(&expr) {
         let advice = "write `contract_assert!(total >= 0, \"..\")`";
         let message = format!("the condition comes first, then the message; {advice}");
         return errors.refuse(text, message);

@@ -78,7 +78,7 @@ fn parse(
         }
         _ => "await the value in the body and check it there with `contract_assert!`",
     };
-    let condition = match args::ungrouped(&written.expr) {
+    let condition = match source::ungrouped(&written.expr) {
         Expr::Closure(closure) => &closure.body,
         other => other,
     };
@@ -222,7 +222,7 @@ fn short(tokens: &TokenStream) -> String {
 
 /// Requires a postcondition, and no precondition, to be a closure over one borrowed value.
 fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) -> Option<()> {
-    let closure = match (kind, args::ungrouped(expr)) {
+    let closure = match (kind, source::ungrouped(expr)) {
         (ClauseKind::Pre, Expr::Closure(closure)) => {
             let body = short(&closure.body.to_token_stream());
             let message = format!(
@@ -373,7 +373,7 @@ impl Written {
                 None => portable::read(&expr, params),
             });
         } else {
-            let Expr::Closure(closure) = args::ungrouped(&expr) else {
+            let Expr::Closure(closure) = source::ungrouped(&expr) else {
                 return None;
             };
             let input = closure.inputs.first()?;

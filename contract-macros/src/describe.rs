@@ -2,9 +2,9 @@
 
 use syn::{Attribute, Expr, LitStr, Meta};
 
-use crate::args;
 use crate::errors::Errors;
 use crate::model::Description;
+use crate::source;
 
 /// The text of the documentation, empty if there is none.
 pub(crate) fn from_docs(attrs: &[Attribute]) -> Description {
@@ -45,7 +45,7 @@ pub(crate) fn from_expr(errors: &mut Errors, expr: &Expr) -> Description {
 
 /// The text of a string literal, also when `macro_rules!` handed it on.
 pub(crate) fn literal(expr: &Expr) -> Option<String> {
-    args::text(expr).map(LitStr::value)
+    source::literal_text(expr).map(LitStr::value)
 }
 
 fn doc(attr: &Attribute) -> Option<&Expr> {

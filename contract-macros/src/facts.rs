@@ -11,11 +11,9 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 use syn::{BinOp, Expr, ExprPath, LitStr, Pat, Stmt, Token};
 
-use crate::args;
-use crate::message;
+use crate::format_string;
 use crate::model::{AskedTool, HistoryUse};
-use crate::portable::Matches;
-use crate::source;
+use crate::source::{self, Matches};
 
 /// What an expression names and does. Macros are read if their arguments are expressions or statements.
 #[derive(Default)]
@@ -122,9 +120,9 @@ pub(crate) fn assigns(op: &BinOp) -> bool {
 }
 
 fn text(expr: &Expr) -> Option<&LitStr> {
-    match args::ungrouped(expr) {
+    match source::ungrouped(expr) {
         Expr::Paren(paren) => text(&paren.expr),
-        other => args::text(other),
+        other => source::literal_text(other),
     }
 }
 
@@ -168,7 +166,7 @@ impl Visit<'_> for Facts {
     fn visit_lit_str(&mut self, text: &LitStr) {
         // `format!("{root}/")` names `root` inside its text.
         if self.macros > 0 {
-            let names = message::placeholders(&text.value()).unwrap_or_default();
+            let names = format_string::placeholders(&text.value()).unwrap_or_default();
             for name in names {
                 self.name(name);
             }
@@ -240,7 +238,7 @@ impl Visit<'_> for Facts {
             let last = called.path.segments.last();
             last.is_some_and(|last| names.iter().any(|name| last.ident == name))
         };
-        // Their arguments are no expressions of the function's.
+        // Their arguments are text for the compiler, and not code of the function.
         if named(&["cfg", "env", "option_env", "concat"]) {
             return;
         }

@@ -12,6 +12,7 @@ mod errors;
 mod expand;
 mod facts;
 mod fallback;
+mod format_string;
 mod given;
 mod item;
 mod message;

@@ -11,12 +11,10 @@ mod pattern;
 use quote::ToTokens;
 use syn::{BinOp, Expr, ExprBinary, ExprIf, ExprMethodCall, Type, UnOp};
 
-use crate::args;
 use crate::facts::Facts;
 use crate::model::{KindSource, Opaque, Operator, Param, Portable};
 use crate::source;
 use crate::spelling::is_bool;
-pub(crate) use pattern::Matches;
 
 use operand::{in_some, is_none, literal, plain};
 
@@ -91,7 +89,7 @@ fn opaque(expr: &Expr, reason: &'static str, advice: &'static str) -> Portable {
 
 /// Explains why an expression of another kind is not portable.
 fn other(expr: &Expr) -> Portable {
-    let (reason, advice) = match args::ungrouped(expr) {
+    let (reason, advice) = match source::ungrouped(expr) {
         Expr::Binary(binary) if matches!(binary.op, BinOp::Div(_)) => (
             "a division may fail, and languages round it differently",
             "multiply the other side",
@@ -135,7 +133,7 @@ fn other(expr: &Expr) -> Portable {
 impl Reader<'_> {
     /// Converts a condition. A part that is not portable may still be tabulated, value by value.
     fn condition(&mut self, expr: &Expr) -> Portable {
-        let read = match args::ungrouped(expr) {
+        let read = match source::ungrouped(expr) {
             Expr::Paren(paren) => Some(self.condition(&paren.expr)),
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
                 Some(Portable::not(self.condition(&unary.expr)))
@@ -194,7 +192,7 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, expr: &Expr) -> Portable {
-        match args::ungrouped(expr) {
+        match source::ungrouped(expr) {
             Expr::Paren(paren) => self.expression(&paren.expr),
             Expr::Reference(reference) if reference.mutability.is_none() => {
                 self.expression(&reference.expr)

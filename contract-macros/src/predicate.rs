@@ -7,7 +7,7 @@ use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{BinOp, Expr, ExprClosure};
 
-use crate::args::{self, nearest};
+use crate::args::nearest;
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::facts::{Facts, assigns};
@@ -256,7 +256,7 @@ pub(crate) fn dereferenced(tokens: TokenStream, result: &str) -> TokenStream {
 
 /// A name for the result: the first variable in the condition that is not a parameter, or `result`.
 pub(crate) fn result_name(expr: &Expr, params: &[Param]) -> String {
-    let mut variables = Facts::of(args::ungrouped(expr)).variables.into_iter();
+    let mut variables = Facts::of(source::ungrouped(expr)).variables.into_iter();
     let own = |word: &Ident| {
         !params
             .iter()

@@ -1,8 +1,60 @@
 //! Reconstructs source text from tokens, as the author typed it.
 
 use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
-use syn::Expr;
-use syn::parse::ParseStream;
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, ExprLit, Lit, LitStr, Macro, Pat, Token};
+
+/// The parts of `matches!(subject, pattern if guard)`.
+pub(crate) struct Matches {
+    pub(crate) subject: Expr,
+    pub(crate) pattern: Pat,
+    pub(crate) guard: Option<Expr>,
+}
+
+impl Matches {
+    pub(crate) fn parse(called: &Macro) -> Option<Self> {
+        let parser = |input: ParseStream<'_>| {
+            let subject = input.parse()?;
+            input.parse::<Token![,]>()?;
+            let pattern = Pat::parse_multi_with_leading_vert(input)?;
+            let guard = match input.parse::<Option<Token![if]>>()? {
+                Some(_) => Some(input.parse()?),
+                None => None,
+            };
+            input.parse::<Option<Token![,]>>()?;
+            Ok(Self {
+                subject,
+                pattern,
+                guard,
+            })
+        };
+        let is_matches = called
+            .path
+            .segments
+            .last()
+            .is_some_and(|last| last.ident == "matches");
+        is_matches.then(|| parser.parse2(called.tokens.clone()).ok())?
+    }
+}
+
+/// The expression itself, also when `macro_rules!` handed it on.
+pub(crate) fn ungrouped(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Group(group) => ungrouped(&group.expr),
+        _ => expr,
+    }
+}
+
+/// The string literal that an expression is.
+pub(crate) fn literal_text(expr: &Expr) -> Option<&LitStr> {
+    match ungrouped(expr) {
+        Expr::Lit(ExprLit {
+            lit: Lit::Str(text),
+            ..
+        }) => Some(text),
+        _ => None,
+    }
+}
 
 /// Parses one expression and returns it beside its original tokens.
 pub(crate) fn expression(input: ParseStream<'_>) -> syn::Result<(Expr, TokenStream)> {

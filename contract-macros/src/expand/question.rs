@@ -5,7 +5,7 @@ use quote::quote;
 use syn::LitStr;
 
 use super::local;
-use crate::message::{self, Piece};
+use crate::format_string::{Piece, pieces};
 use crate::model::Message;
 
 /// `|text| { text.text("Refund "); text.value(&cents, format_args!("{cents}")); text.text("?"); }`
@@ -14,7 +14,7 @@ use crate::model::Message;
 pub(super) fn write(question: &Message) -> TokenStream {
     let text = local("text");
     let span = question.literal.span();
-    let pieces = message::pieces(&question.literal.value()).unwrap_or_default();
+    let pieces = pieces(&question.literal.value()).unwrap_or_default();
     let pieces = pieces.iter().map(|piece| match piece {
         Piece::Text(plain) => quote!(#text.text(#plain);),
         Piece::Value(shown) => {

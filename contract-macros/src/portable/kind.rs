@@ -5,11 +5,12 @@ use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, Type, TypePath};
 
 use super::operand::{Name, is_function, plain};
-use super::{Matches, Reader, operator};
+use super::{Reader, operator};
 use crate::facts::Facts;
 use crate::model::{Converted, KindSource, Operator, Portable};
 use crate::predicate::Mentions;
 use crate::source;
+use crate::source::Matches;
 use crate::spelling::{element, is_counted, may_be_finite, primitive};
 
 impl Reader<'_> {

@@ -8,7 +8,6 @@ use syn::{
 
 use super::operand::plain;
 use super::{Reader, Variable, opaque};
-use crate::args;
 use crate::facts::bindings;
 use crate::model::{KindSource, Operator, Portable};
 use crate::source;
@@ -126,7 +125,7 @@ impl Reader<'_> {
                 let number = self.expression(of);
                 Portable::compare("NotEqual", number.clone(), number)
             }
-            ("to_string" | "into", []) => Portable::Text(args::text(plain(of))?.value()),
+            ("to_string" | "into", []) => Portable::Text(source::literal_text(plain(of))?.value()),
             ("contains", [argument]) => self.contains(of, argument),
             ("starts_with", [argument]) => Portable::of(
                 "StartsWith",

@@ -1,43 +1,11 @@
 //! Converts `matches!(x, ..)` over literals, ranges and optionals.
 
-use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprMacro, Macro, Pat, Token};
+use syn::{Expr, ExprMacro, Pat};
 
 use super::operand::{is_constant, literal, named};
 use super::{Reader, Variable, opaque};
 use crate::model::{Operator, Portable};
-
-pub(crate) struct Matches {
-    pub(crate) subject: Expr,
-    pub(crate) pattern: Pat,
-    pub(crate) guard: Option<Expr>,
-}
-
-impl Matches {
-    pub(crate) fn parse(called: &Macro) -> Option<Self> {
-        let parser = |input: ParseStream<'_>| {
-            let subject = input.parse()?;
-            input.parse::<Token![,]>()?;
-            let pattern = Pat::parse_multi_with_leading_vert(input)?;
-            let guard = match input.parse::<Option<Token![if]>>()? {
-                Some(_) => Some(input.parse()?),
-                None => None,
-            };
-            input.parse::<Option<Token![,]>>()?;
-            Ok(Self {
-                subject,
-                pattern,
-                guard,
-            })
-        };
-        let is_matches = called
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "matches");
-        is_matches.then(|| parser.parse2(called.tokens.clone()).ok())?
-    }
-}
+use crate::source::Matches;
 
 impl Reader<'_> {
     pub(super) fn called_macro(&mut self, expr: &Expr, called: &ExprMacro) -> Portable {
