@@ -4,8 +4,8 @@ use std::future::ready;
 use std::sync::Arc;
 
 use adapter_rig::{Approvals, tools};
-use contract_runtime::prelude::*;
 use contract_runtime::approval::{Approval, Decision};
+use contract_runtime::prelude::*;
 use rig::agent::AgentBuilder;
 use rig::message::{Message, ToolResult, UserContent};
 use rig::test_utils::{MockCompletionModel, MockTurn};

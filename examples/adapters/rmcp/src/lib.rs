@@ -39,7 +39,9 @@ async fn called<S>(registry: &Registry, call: ToolCallContext<'_, S>) -> CallToo
     let arguments = serde_json::to_string(&call.arguments).unwrap_or_default();
     let client = call.request_context.peer.clone();
     let context = Context::new().approver(move |request| ask(client.clone(), request));
-    let made = registry.call(("", &*call.name, &*arguments)).context(context);
+    let made = registry
+        .call(("", &*call.name, &*arguments))
+        .context(context);
     let Some(outcome) = call.request_context.ct.run_until_cancelled(made).await else {
         return CallToolResult::error(vec![ContentBlock::text("the call was cancelled")]);
     };

@@ -1,8 +1,8 @@
 //! A server with a tool of its own, and a client whose model follows a script.
 
 use adapter_rmcp::routes;
-use contract_runtime::approval::Decision;
 use contract_runtime::Registry;
+use contract_runtime::approval::Decision;
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::model::{
     CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,

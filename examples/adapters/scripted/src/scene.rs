@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use adapter_tools::{Ledger, desk};
-use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::Registry;
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 
 /// One reply of the model.
 #[derive(Clone, Copy, Debug)]
