@@ -5,12 +5,12 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::future::Future;
 use std::hash::BuildHasher as _;
+use std::pin::Pin;
 use std::sync::{Arc, LazyLock, Mutex};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::decide::Answering;
 use super::history::{self, CallArguments};
 use super::panics::ignore_poison;
 use super::scope::PolicyLayer;
@@ -285,6 +285,9 @@ pub struct OpenQuestions {
     /// Whether writing a question panicked.
     pub(crate) unwritten: bool,
 }
+
+/// What the program says about a call, for which it may wait.
+pub(crate) type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The host's function that decides on requests. It may wait for a person.
 #[derive(Clone)]

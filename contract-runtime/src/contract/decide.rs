@@ -1,13 +1,13 @@
 //! Asks an approver about a request, outside of the scope of the call.
 
 use std::future::{Future, poll_fn};
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll};
 
 use serde_json::Value;
 
-use super::approval::{ApprovalRequest, Approver, Decision, QuestionText, digest};
+use super::approval::{Answering, ApprovalRequest, Approver, Decision, QuestionText, digest};
 use super::observer::Questioning;
 use super::panics::{Panicked, discard, guard};
 use super::scope::{ContractScope, Scope};
@@ -75,9 +75,6 @@ fn masked(scope: &Scope) -> Value {
     }
     sent
 }
-
-/// What the program says about a call, for which it may wait.
-pub(crate) type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// Waits for what the program says about a call. All of it runs in this scope, and the error is a panic of it.
 pub(crate) async fn answer<T>(
