@@ -115,13 +115,11 @@ impl Turn {
         self.exchange.lock().wanted = Some(wanted);
         poll_fn(|task| {
             let mut exchange = self.exchange.lock();
-            match exchange.given.take() {
-                Some(given) => Poll::Ready(given),
-                None => {
-                    exchange.waiting = Some(task.waker().clone());
-                    Poll::Pending
-                }
+            if let Some(given) = exchange.given.take() {
+                return Poll::Ready(given);
             }
+            exchange.waiting = Some(task.waker().clone());
+            Poll::Pending
         })
         .await
     }
