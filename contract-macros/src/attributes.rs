@@ -252,7 +252,7 @@ fn sequence(input: ParseStream<'_>) -> syn::Result<Vec<ContractAttribute>> {
 
 /// The paths of the attributes that were taken before they ran, if they may need an import.
 pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
-    // Below `tool`, `verify` is an attribute that nobody has to import.
+    // Below `tool`, the attribute `verify` need not be imported.
     let taken = contracts
         .iter()
         .filter(|contract| contract.kind != Kind::Verify);

@@ -266,7 +266,7 @@ impl InputSchema {
         Some((&compiled.rules, rule))
     }
 
-    /// Takes those parameters for inexact of which nothing else is said here.
+    /// Marks as inexact all parameters except those that are named here.
     pub(super) fn be_exact_at_most_where(&mut self, may_be_exact: &[bool]) {
         for (parameter, may_be_exact) in self.parameters.iter_mut().zip(may_be_exact) {
             parameter.is_exact &= may_be_exact;

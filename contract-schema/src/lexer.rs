@@ -235,7 +235,7 @@ impl<'t> Lexer<'t> {
         }
     }
 
-    /// The string that begins here, of which the first escape stands at `at`.
+    /// Reads the string that begins at `start` and has its first escape at `at`.
     #[inline(never)]
     fn escaped(&self, start: usize, mut at: usize) -> Result<Quoted<'t>, Unread> {
         while self.byte(at) == b'\\' {

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 use serde::Deserialize as _;
 use serde_json::Value;
 
-/// A schema that is written once and read when somebody asks for its value.
+/// A schema that is kept as text, and parsed when its value is needed.
 #[derive(Debug)]
 pub struct StoredSchema {
     text: Box<str>,
@@ -34,7 +34,7 @@ impl StoredSchema {
         self.value.get_or_init(|| Box::new(parse(&self.text)))
     }
 
-    /// The value, which is not kept if nobody has asked for it before.
+    /// Returns the value. It is not kept, unless it was kept before.
     pub fn read(&self) -> Cow<'_, Value> {
         match self.value.get() {
             Some(value) => Cow::Borrowed(value),

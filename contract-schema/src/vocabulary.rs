@@ -63,7 +63,7 @@ pub fn subschemas<'v>(keyword: &str, value: &'v Value) -> impl Iterator<Item = &
     one.into_iter().chain(several)
 }
 
-/// The same as [`subschemas`], to change them.
+/// Like [`subschemas`], but mutable.
 pub fn subschemas_mut<'v>(
     keyword: &str,
     value: &'v mut Value,

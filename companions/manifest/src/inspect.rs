@@ -438,7 +438,7 @@ fn pretty(schema: &Value, text: &mut String) -> fmt::Result {
     Ok(())
 }
 
-/// As somebody says it.
+/// Returns the message in quotation marks.
 fn quoted(message: &str) -> String {
     format!("\"{}\"", message.replace('"', "'"))
 }

@@ -104,7 +104,7 @@ impl Eq for Exact {}
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ApprovalRequest {
-    /// Names the request in an [`Answer`]; nobody can guess it. Empty in the outcome of a check, which nobody can answer.
+    /// Names the request in an [`Answer`]; it cannot be guessed. It is empty in the outcome of a check, which cannot be answered.
     pub id: String,
     /// The caller's id of the call.
     pub call_id: String,

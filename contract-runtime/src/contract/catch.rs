@@ -86,7 +86,7 @@ pub async fn catch_async<F: Future>(future: F) -> Result<F::Output, Violation> {
     conclude(&scope, result)
 }
 
-/// Hands a violation up when nobody waits for it any more.
+/// Reports a violation to the outer scope when the future is dropped before it has ended.
 struct Waiting {
     scope: ContractScope,
     outer: ContractScope,

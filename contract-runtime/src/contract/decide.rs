@@ -34,7 +34,7 @@ pub(crate) async fn decide(
     .await
 }
 
-/// Decides on a question that came up in the body of a call; `None` if there is nobody to ask.
+/// Asks about something that came up in the body of a call. Returns `None` if there is no approver.
 pub(crate) async fn during_call(
     scope: &Scope,
     of_call: Option<&Approver>,

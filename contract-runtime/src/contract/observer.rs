@@ -118,7 +118,7 @@ fn is_told_to_the_process(scope: Option<&Scope>) -> bool {
     scope.is_none_or(|scope| scope.observers.audience == Audience::All)
 }
 
-/// Returns whether an observer wants to know of each condition.
+/// Returns whether an observer is told of each condition.
 pub(crate) fn is_watched(scope: Option<&Scope>) -> bool {
     let of_conditions = |scope: &Scope| scope.watchers().any(|watcher| watcher.of_conditions);
     policy::is_watched() && is_told_to_the_process(scope) || scope.is_some_and(of_conditions)

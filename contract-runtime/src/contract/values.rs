@@ -86,7 +86,7 @@ impl Values {
         }
     }
 
-    /// About how many bytes those take that nobody else holds.
+    /// Returns about how many bytes the values take that are not shared.
     pub(super) fn own_bytes(&self) -> usize {
         let own = self
             .0

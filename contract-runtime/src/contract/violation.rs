@@ -74,7 +74,7 @@ pub struct Violation {
     pub(crate) demand: Option<String>,
 }
 
-/// Where a condition is defined; [`default`](Self::default) where nobody knows.
+/// Where a condition is defined; [`default`](Self::default) if it is not known.
 ///
 /// ```
 /// use contract_runtime::Location;

@@ -310,7 +310,7 @@ pub enum BuildProblem {
         /// Where the tool is defined.
         location: String,
     },
-    /// The program was built with `--cfg contract_strip`, which evaluates no condition, so nobody would be asked.
+    /// The program was built with `--cfg contract_strip`, which evaluates no condition, so no person would be asked.
     #[error(
         "tool `{tool}` asks a person ({location}), and this program was built with `--cfg contract_strip`, which would take the question away; build it without, or remove the question"
     )]

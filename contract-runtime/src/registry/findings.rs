@@ -206,7 +206,7 @@ fn value_of(json: &Json) -> Value<'_> {
     }
 }
 
-/// Asks each predicate about the defaults and the examples of the one parameter it speaks of.
+/// Evaluates each predicate over one parameter for the defaults and the examples of that parameter.
 fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     for condition in entry.conditions() {
         let (Some(probe), [parameter]) = (condition.probe(), &*judged_constants(entry, condition))

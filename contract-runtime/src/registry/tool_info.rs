@@ -124,7 +124,7 @@ impl<'r> ToolInfo<'r> {
         inline::too_long(self.input_schema())
     }
 
-    /// Returns the parameters of which every value is refused, because they are maps whose keys JSON cannot have.
+    /// Returns the parameters that accept no value, because they are maps whose keys JSON cannot express.
     pub fn unreadable(&self) -> impl Iterator<Item = &'r str> {
         let all = self.entry.inputs.schema.parameters().iter();
         all.filter(|one| one.unreadable_keys)

@@ -66,7 +66,7 @@ pub struct Tool {
 pub(crate) enum Origin {
     /// A macro, of a function.
     Generated(&'static Spec),
-    /// Somebody by hand, with whole schemas and with closures for conditions.
+    /// The program itself, with whole schemas and with closures for conditions.
     Dynamic {
         /// A registry takes them out.
         schemas: Option<Box<DynamicSchemas>>,
@@ -86,7 +86,7 @@ pub(crate) struct DynamicSchemas {
 pub(crate) enum SourceLocation {
     /// As `file:line:column`.
     Code(&'static str, u32, u32),
-    /// In the words of whoever made it.
+    /// The location in the words of the program that made the tool.
     Named(Arc<str>),
 }
 
@@ -239,7 +239,7 @@ impl DynamicSpec {
 
     /// Requests a value of this type, which a registry or a call provides; see [`DynamicContext::get`](crate::dynamic::DynamicContext::get).
     ///
-    /// A registry is not built while nobody gives it. Only a handler of [`Tool::dynamic_with`] sees it.
+    /// A registry does not build without it. Only a handler of [`Tool::dynamic_with`] sees it.
     pub fn context<T: Send + Sync + 'static>(mut self) -> Self {
         self.needs.push(dynamic_context::need::<T>());
         self

@@ -286,7 +286,7 @@ impl Tool {
         self
     }
 
-    /// All its conditions, whoever stated them.
+    /// All conditions of the tool, whatever their source.
     pub(crate) fn conditions(&self) -> &[Condition] {
         match &self.origin {
             Origin::Generated(spec) => spec.contract.conditions,

@@ -126,7 +126,7 @@ impl<G, T: ?Sized> Asked<G, T> {
     }
 }
 
-/// A parameter asks for two traits, of which at most one is missing in what is asked.
+/// A parameter needs two traits. Each probe asks for one of them, so that at most one is reported as missing.
 type AskedTwice<G, T, S> = Asked<Asked<G, T>, S>;
 
 impl<T: ?Sized + ToolArgument, K: Sorted> Kind<T, K> {
@@ -147,7 +147,7 @@ impl<T: ?Sized> Unfit<T> {
     }
 }
 
-/// A type of which every `#[context]` parameter can be.
+/// A type that any `#[context]` parameter can have.
 type AnyHeld = Arc<()>;
 
 impl<T: Send + Sync + 'static> Kind<T, Reference<T>> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::contract::panics::guard;
 
-/// Tells people what a call does, from its body to whoever listens: a terminal, a page, the client of a server.
+/// Tells people what a call does: its body writes messages, and a terminal, a page or the client of a server shows them.
 ///
 /// It is for people: a model reads the result alone. Without a listener a message goes nowhere and costs nothing.
 ///
@@ -45,7 +45,7 @@ type Listener = dyn Fn(&LogRecord) + Send + Sync;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LogLevel {
-    /// For whoever looks for a fault.
+    /// Information for finding a fault.
     Debug,
     /// What happens.
     Info,
@@ -57,7 +57,7 @@ pub enum LogLevel {
     Error,
     /// Something went wrong that others depend on.
     Critical,
-    /// Somebody must act at once.
+    /// Action is needed at once.
     Alert,
     /// Nothing works any more.
     Emergency,
@@ -117,7 +117,7 @@ impl Log {
         self.log(LogLevel::Error, message);
     }
 
-    /// Says something that matters as much as `level`; the message is formatted only if somebody listens.
+    /// Writes a message of this level. It is formatted only if there is a listener.
     pub fn log(&self, level: LogLevel, message: impl fmt::Display) {
         let Some(listener) = &self.listener else {
             return;
@@ -137,7 +137,7 @@ impl Log {
         let _ = guard(|| listener(&record));
     }
 
-    /// The same with one more listener.
+    /// Returns a copy with one more listener.
     pub(super) fn heard_by(self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
         let listener: Arc<Listener> = match self.listener {
             None => Arc::new(hears),
@@ -159,7 +159,7 @@ impl Log {
         self.listener.is_some()
     }
 
-    /// The same for the messages of one call.
+    /// Returns a copy for the messages of one call.
     pub(crate) fn of_call(&self, id: &str, tool: &str) -> Self {
         let Some(listener) = &self.listener else {
             return Self::default();

@@ -215,7 +215,7 @@ static PROCESS: RwLock<Observer> = RwLock::new(Observer {
 /// Most processes have no observer of calls, and every call asks.
 static OBSERVES_CALLS: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether an observer of the process wants to know of calls.
+/// Returns whether an observer of the process is told of calls.
 #[inline]
 pub(crate) fn process_observes_calls() -> bool {
     OBSERVES_CALLS.load(Ordering::Relaxed)

@@ -251,7 +251,7 @@ pub struct Outcome {
     pub(crate) notes: Option<Box<Notes>>,
 }
 
-/// What happened on the way to an end, of which most calls have nothing.
+/// Observed violations and corrections. Most calls have none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) observed: Vec<Violation>,

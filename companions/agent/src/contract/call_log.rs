@@ -28,7 +28,7 @@ pub(super) struct LoggedCall {
     blocking: bool,
     entered: bool,
     outcome: Option<CallEnd>,
-    /// What it asked, where nobody could answer.
+    /// The request of a call that ended as asked.
     request: Option<ApprovalRequest>,
 }
 

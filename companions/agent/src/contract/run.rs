@@ -138,7 +138,7 @@ pub(super) struct RunDriver<'a> {
     pub(super) clock: RunClock,
     /// The calls of the last reply.
     calls: Vec<OpenCall>,
-    /// What calls have asked that nobody could answer.
+    /// The requests of calls that ended as asked.
     requests: Vec<ApprovalRequest>,
     /// Since the step began.
     events: u64,
@@ -320,7 +320,7 @@ impl RunDriver<'_> {
         ControlFlow::Continue(())
     }
 
-    /// There is nobody to ask, and every call that was made has its outcome.
+    /// Ends the run if a call has asked and there is no approver. Every call that was made has its outcome by now.
     fn end_where_asked(&mut self) -> ControlFlow<Option<RunError>> {
         if self.requests.is_empty() {
             return ControlFlow::Continue(());
@@ -356,7 +356,7 @@ impl RunDriver<'_> {
     async fn event(&mut self, event: Event) -> ControlFlow<Option<RunError>> {
         let begins = self.state.begins_step(&event);
         if begins {
-            // An inner agent of somebody's own may not say when it asks the model.
+            // Another implementation of an inner agent may not announce its requests.
             self.end_where_asked()?;
         }
         self.note(&event);
@@ -374,7 +374,7 @@ impl RunDriver<'_> {
             }
             self.judge_step().await?;
         } else {
-            // An inner agent of somebody's own may not say when it asks the model.
+            // Another implementation of an inner agent may not announce its requests.
             self.state.estimated_prompt_chars = self.turn.conversation.characters();
         }
         match event {

@@ -14,7 +14,7 @@ use crate::subsumption::{
 pub(super) struct Judged {
     /// Nothing was, of any of them.
     none: bool,
-    /// The parameters of which it was not shown that everything is accepted that was.
+    /// The parameters for which it was not proven that every earlier value is still accepted.
     narrowed: BTreeSet<String>,
 }
 

@@ -295,7 +295,7 @@ const RESERVED: [&str; 21] = [
 /// Names that mean something to a rule.
 const NAMES: [&str; 5] = ["args", "has", "key", "null_type", "type"];
 
-/// A value that a rule can speak of.
+/// A value that a rule can use.
 #[derive(Clone, Debug)]
 pub(super) struct ValuePath {
     /// The value; of an optional one only to be looked at where it is present.

@@ -205,7 +205,7 @@ fn of_object(node: Node<'_>, keyword: &str, members: &Map<String, Value>) -> Opt
     }
 }
 
-/// Whether `properties` or `patternProperties` speak of a member.
+/// Returns whether `properties` or `patternProperties` apply to a member.
 fn is_named(node: Node<'_>, name: &str) -> Option<bool> {
     if node.property(name).is_some() {
         return Some(true);

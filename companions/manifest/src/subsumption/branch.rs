@@ -75,7 +75,7 @@ impl Kind {
     }
 }
 
-/// Values of one type of which several schemas hold; no reference and no alternative among them is left to follow.
+/// The values of one type that several schemas accept, without references and alternatives.
 #[derive(Clone, Debug)]
 pub(super) struct Branch<'s> {
     pub(super) kind: Kind,

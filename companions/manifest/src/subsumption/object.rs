@@ -35,7 +35,7 @@ impl<'s> Branch<'s> {
         self.unmatched_members(&[])
     }
 
-    /// The same of a member whose name matches none of these patterns.
+    /// Returns the schema of a member whose name matches none of these patterns.
     fn unmatched_members(&self, patterns: &[&str]) -> Vec<Node<'s>> {
         let unmatched = |node: &&Node<'s>| {
             let mut own = node.map("patternProperties");

@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 
 /// The arguments of a call, as far as they can be asked for: one number for each, made of its name and value.
 ///
-/// The hash function has a random key of its run, so nobody can choose arguments whose numbers meet.
+/// The hash function has a random key for each run, so that arguments with equal numbers cannot be chosen on purpose.
 #[derive(Debug)]
 pub(super) struct Digest {
     pub(super) pairs: Box<[u64]>,

@@ -197,7 +197,7 @@ impl CallPlace {
     }
 }
 
-/// A call that nobody waits for any more.
+/// Ends the record of a call that was given up.
 impl Drop for CallPlace {
     fn drop(&mut self) {
         let end = if self.has_entered() {

@@ -7,7 +7,7 @@ use crate::contract::approval::{ApprovalRequest, Approver, Decision};
 use crate::registry::asks::{AskChange, Subject};
 
 impl Builder {
-    /// Sets who decides on calls that ask, where neither the call nor its run brings somebody of its own.
+    /// Sets who decides on calls that ask, if neither the call nor its run has an approver.
     ///
     /// The call waits for the decision, up to the deadline and the cancellation of its caller; while it waits nothing of it is
     /// held, and the timeout of the tool begins anew behind it. Without an approver the call ends as
@@ -66,7 +66,7 @@ impl Builder {
         self.changing(tool, Subject::Call, true)
     }
 
-    /// Asks nobody about every call of a tool whose author does so.
+    /// Removes the question about every call of a tool.
     pub fn without_confirm(self, tool: impl Into<String>) -> Self {
         self.changing(tool, Subject::Call, false)
     }

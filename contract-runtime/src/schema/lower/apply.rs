@@ -11,13 +11,13 @@ use super::{Lowering, Subject};
 use crate::contract::expression::{Comparison, Expression};
 use crate::contract::type_kind::TypeKind;
 
-/// What a property says to people; it stands behind what restricts its values.
+/// The keywords of a property that are for people. They follow those that restrict its values.
 const ANNOTATIONS: [&str; 3] = ["description", "default", "examples"];
 
 /// How much of a condition the keywords express.
 pub(super) struct Lowered {
     pub(super) lowering: Lowering,
-    /// The clauses of which a reader of the keywords learns too little.
+    /// The clauses that the keywords do not express completely.
     pub(super) rest: Vec<Normal>,
 }
 

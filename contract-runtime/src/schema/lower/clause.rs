@@ -63,7 +63,7 @@ fn quantified(
     }
 }
 
-/// A list of which every item, or at least one, is accepted.
+/// Returns the keywords of a list whose items must all be accepted, or of which one must be.
 pub(super) fn each(every: bool, body: Fragment, kind: TypeKind) -> Fragment {
     let exact = body.exact;
     let keywords = body.keywords(matches!(kind, TypeKind::Optional(_)));

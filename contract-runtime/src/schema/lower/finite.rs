@@ -21,7 +21,7 @@ pub fn values(schema: &Value, root: &Value) -> Option<Vec<Value>> {
     Some(found)
 }
 
-/// Of the values of a type, those of which the test holds; nothing if it does not answer about each.
+/// Returns the values of a type for which the test holds. Returns `None` if the test does not answer for each of them.
 ///
 /// A test that panics is a violation whichever way it is asked, so neither it nor its opposite can be published.
 pub fn passing(

@@ -141,7 +141,7 @@ impl PublishedCondition {
         &self.sentence
     }
 
-    /// Returns whether every call that breaks it is refused: it [ends calls](Self::policy), and nobody is asked.
+    /// Returns whether every call that breaks it is refused: it [ends calls](Self::policy), and no person is asked.
     #[must_use]
     pub const fn refuses(&self) -> bool {
         self.policy.ends_the_call() && !self.condition.asks()
@@ -257,7 +257,7 @@ pub(crate) fn lower(
     }
 }
 
-/// Whether every call that breaks the condition is refused: it ends calls, and nobody is asked.
+/// Returns whether every call that breaks the condition is refused: it ends calls, and no person is asked.
 pub(crate) fn refuses(outside: Resolved, condition: &Condition) -> bool {
     of_condition(outside, condition).ends_the_call() && !condition.asks()
 }

@@ -117,7 +117,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Parts without parts of their own: nobody must guess what `and` and `or` hold together.
+    /// Joins parts that have no parts of their own, so that the scope of `and` and `or` is clear.
     fn joined(&mut self, parts: &[Normal], with: &str) -> Option<String> {
         let single = |part: &Normal| matches!(part, Normal::Leaf { .. });
         if !parts.iter().all(single) {
@@ -402,7 +402,7 @@ pub(super) fn promise(condition: &Condition, subjects: &[Subject]) -> Option<Str
     (compares && !is_ambiguous).then(|| super::sentence::code(&body))
 }
 
-/// Whether a `!` may stand before a number, of which it is another number.
+/// Returns whether a `!` may precede the text: before a number it is a bitwise operator.
 fn inverts(body: &str) -> bool {
     body.match_indices('!').any(|(at, _)| {
         let behind = body.get(at + 1..).unwrap_or_default();

@@ -81,7 +81,8 @@ fn demands(rest: Option<&[Normal]>, subjects: &[Subject]) -> Vec<Option<String>>
         .collect()
 }
 
-/// What a precondition demands, behind the name of its tool: `` requires `end > start` ``; empty if nobody can read it.
+/// Returns what a precondition demands, for use after the name of its tool: `` requires `end > start` ``. It is empty if the
+/// precondition cannot be put into words.
 pub(crate) fn requirement(condition: &Condition, subjects: &[Subject]) -> String {
     if let Some(demand) = condition.demand() {
         return format!("requires: {}", cut(&line(demand)));
@@ -120,7 +121,7 @@ pub fn of_message(condition: &Condition) -> Option<String> {
     Some(message(text, renamed, is_known))
 }
 
-/// As somebody says it.
+/// Returns the message in quotation marks.
 pub(crate) fn quoted(message: &str) -> String {
     format!("\"{}\"", message.replace('"', "'"))
 }
@@ -219,7 +220,7 @@ pub(crate) fn message(text: &str, renamed: Names, is_known: impl Fn(&str) -> boo
     cut(&line(&plain))
 }
 
-/// The name in `{name:format}`, and what stands behind it.
+/// Returns the name in `{name:format}`, and the text after the placeholder.
 fn placeholder(text: &str) -> Option<(&str, &str)> {
     let (inner, behind) = text.strip_prefix('{')?.split_once('}')?;
     let name = inner.split_once(':').map_or(inner, |(name, _)| name).trim();

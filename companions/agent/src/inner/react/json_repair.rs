@@ -145,7 +145,7 @@ impl<'t> Reader<'t> {
                     self.repaired(Repair::TrailingComma);
                     self.close(bracket).map(|()| false)
                 }
-                // Nobody knows what would have come after the comma.
+                // The text is cut: something would have come after the comma.
                 None => Err(Unclear::Cut),
                 Some(_) => {
                     self.out.push(',');
@@ -154,7 +154,7 @@ impl<'t> Reader<'t> {
             };
         }
         match self.peek() {
-            // Nobody knows whether more would have come.
+            // The text is cut: more may have come.
             None => Err(Unclear::Cut),
             Some(next) if next == bracket => self.close(bracket).map(|()| false),
             Some(_) => Err(self.no_value()),

@@ -87,7 +87,7 @@ fn mark(line: &str, words: &[&str]) -> Option<Mark> {
 
 const EMPHASIS: [char; 2] = ['*', '_'];
 
-/// What stands behind a word, whose colon may stand behind its emphasis.
+/// Returns the text after a word. The colon of the word may follow its emphasis.
 fn after_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let stem = word.trim_end_matches(':');
     let (head, rest) = text.split_at_checked(stem.len())?;

@@ -70,9 +70,9 @@ impl Members {
     }
 }
 
-/// A call that is an object with a name and arguments and nothing else, and what stands behind it.
+/// Reads a call that is an object with a name and arguments and nothing else. Returns it with the text after the object.
 ///
-/// What another key means, nobody knows: it may deny the call.
+/// The meaning of another key is unknown; it may deny the call.
 pub(super) fn from_object<'t>(text: &'t str, registry: &Registry) -> Option<(Step, &'t str)> {
     let mut reader = Reader::new(text);
     reader.value().ok()?;

@@ -140,7 +140,7 @@ fn object(text: &str, registry: &Registry) -> Result<Parsed, &'static str> {
     })
 }
 
-/// What stands behind `Action:`.
+/// Reads the text after `Action:`.
 fn call(body: &str, registry: &Registry) -> Step {
     let text = unfenced(body);
     if text.starts_with('{') {
@@ -225,13 +225,13 @@ fn is_end(rest: &str, fence: usize) -> bool {
     length == rest.len() && (length == fence || (fence == 0 && length < 3))
 }
 
-/// Whether as many fences stand behind a call as belong to it.
+/// Returns whether the fences after a call are those that belong to it.
 fn has_closed_fence(rest: &str, fence: usize) -> bool {
     let fences: usize = FENCES.iter().map(|of| rest.matches(of).count()).sum();
     fences == usize::from(fence > 0)
 }
 
-/// Whether one more value, or the beginning of one, stands behind the arguments.
+/// Returns whether another value, or the beginning of one, follows the arguments.
 fn has_value(rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '`' | ',' | ';'));
     rest.contains(['{', '[']) || Reader::new(rest).value().is_ok()
@@ -280,7 +280,7 @@ fn in_parentheses(name: &str, reader: &mut Reader<'_>, registry: &Registry) -> R
     loop {
         reader.skip_space();
         match reader.peek() {
-            // Nobody knows whether more would have come.
+            // The text is cut: more may have come.
             None => return Err(Unclear::Cut.to_string()),
             Some(')') => {
                 reader.eat(')');

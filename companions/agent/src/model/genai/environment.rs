@@ -25,7 +25,7 @@ pub(super) fn endpoint(
     Some(versioned(provider, &endpoint))
 }
 
-/// The first provider of which a key or an endpoint is set, with its model.
+/// Returns the first provider with a key or an endpoint in the environment, and its model.
 pub(super) fn model(
     read: &impl Fn(&str) -> Option<String>,
 ) -> Result<GenaiModelBuilder, GenaiBuildError> {

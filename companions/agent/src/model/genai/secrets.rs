@@ -1,6 +1,6 @@
 //! Redacts secrets from errors, logs and spans.
 
-/// Texts that nobody may read.
+/// Texts that must not be shown, such as keys.
 #[derive(Clone, Default)]
 pub(super) struct Secrets(Vec<String>);
 
