@@ -106,7 +106,8 @@ impl Backend {
         };
         let (page, dial) = (after("page"), after("executor"));
         after("token");
-        let address = page.trim_start_matches("http://").trim_end_matches('/');
+        let address = page.trim_start_matches("http://");
+        let (address, _token) = address.split_once("/?token=").expect("a token");
         Self {
             name,
             process,
