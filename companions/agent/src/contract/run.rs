@@ -161,14 +161,19 @@ impl RunDriver<'_> {
                     return ControlFlow::Break(Some(error));
                 }
                 Input::Ready(Ok(Next::Event(event))) => self.event(event).await?,
-                Input::Ready(Ok(Next::Wants(Wanted::Request))) => {
-                    self.end_where_asked()?;
-                    self.judge_request().await?;
-                    self.turn.give(Vec::new());
-                }
-                Input::Ready(Ok(Next::Wants(Wanted::Calls(registry, calls)))) => {
-                    let outcomes = self.make(&registry, calls, end.as_mut()).await?;
-                    self.turn.give(outcomes);
+                Input::Ready(Ok(Next::Wants(wanted, give))) => {
+                    let outcomes = match wanted {
+                        Wanted::Request => {
+                            self.end_where_asked()?;
+                            self.judge_request().await?;
+                            Vec::new()
+                        }
+                        Wanted::Calls(registry, calls) => {
+                            self.make(&registry, calls, end.as_mut()).await?
+                        }
+                    };
+                    // An error says that the asker was dropped.
+                    let _ = give.send(outcomes);
                 }
                 Input::Ready(Ok(Next::Over)) => {
                     self.end_where_asked()?;

@@ -5,8 +5,9 @@ use std::pin::{Pin, pin};
 use std::task::{Context as Task, Poll};
 
 use contract_runtime::__family::guard;
-use contract_runtime::Context;
+use contract_runtime::{Context, Outcome};
 use futures_core::Stream as _;
+use tokio::sync::oneshot;
 
 use super::event_queue::{EventQueue, QueuedEvent};
 use crate::event::{Event, RunError};
@@ -25,7 +26,7 @@ pub(super) enum Input<T> {
 /// What an inner agent does next.
 pub(super) enum Next {
     Event(Event),
-    Wants(Wanted),
+    Wants(Wanted, oneshot::Sender<Vec<Outcome>>),
     Over,
 }
 
@@ -104,7 +105,7 @@ pub(super) fn poll_inner(
         Ok(Poll::Ready(Some(event))) => Poll::Ready(Ok(Next::Event(event))),
         Ok(Poll::Ready(None)) => Poll::Ready(Ok(Next::Over)),
         Ok(Poll::Pending) => match turn.take_wanted() {
-            Some(wanted) => Poll::Ready(Ok(Next::Wants(wanted))),
+            Some((wanted, give)) => Poll::Ready(Ok(Next::Wants(wanted, give))),
             None => Poll::Pending,
         },
         Err(_) => Poll::Ready(Err(RunError::Panicked)),

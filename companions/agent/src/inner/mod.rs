@@ -7,12 +7,13 @@ mod react;
 mod tool_calling;
 mod tool_prompt;
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
 
 use contract_runtime::{Context, Outcome, Registry, ToolCall};
 use parking_lot::Mutex;
+use tokio::sync::oneshot;
 
 pub use constrained::{ConstrainedAgent, Enforcement};
 pub use react::{ReActAgent, Repair};
@@ -27,8 +28,8 @@ use super::model::{Delta, Model, Request, Usage};
 ///
 /// The [`ContractAgent`](super::ContractAgent) around it makes the calls and reports them. An implementation calls
 /// [`Turn::before_request`] before each request. For each reply that calls tools it emits a `Thought`, which may be empty, and then
-/// awaits [`Turn::call_all`]. For a reply that answers it emits an `Answer`. After either of them, [`Turn::feedback`] returns what
-/// the model must be told before the run goes on.
+/// awaits [`Turn::call_all`]. For a reply that answers it emits an `Answer`. After either of them, [`Turn::feedback`] returns the
+/// feedback for the model, if there is any.
 pub trait InnerAgent: Send + Sync {
     /// Works on a task. Dropping the stream stops all work.
     fn stream(&self, turn: Turn) -> Events<'_>;
@@ -62,15 +63,12 @@ pub struct Turn {
 /// The state that an inner agent and the agent around it share.
 #[derive(Debug, Default)]
 struct Exchange {
-    /// What the model must be told before the run goes on.
+    /// Feedback for the model, which it gets before it is asked again.
     feedback: Option<String>,
     /// The index of the message with the answer that is emitted next.
     answer: Option<usize>,
     /// What the inner agent waits for.
-    wanted: Option<Wanted>,
-    /// What it was given.
-    given: Option<Vec<Outcome>>,
-    waiting: Option<Waker>,
+    wanted: VecDeque<(Wanted, oneshot::Sender<Vec<Outcome>>)>,
 }
 
 /// What an inner agent asks the agent around it for.
@@ -106,39 +104,22 @@ impl Turn {
 
     /// Has the calls of one reply made as parts of the run, and returns their outcomes in the order of the calls.
     ///
-    /// The run may end meanwhile: because of a violation, a budget, a loop, or a question that nobody can answer.
+    /// It does not return if a violation, a budget, a loop or a missing approver ends the run.
     pub async fn call_all(&self, registry: &Registry, calls: Vec<ToolCall>) -> Vec<Outcome> {
         self.ask(Wanted::Calls(registry.clone(), calls)).await
     }
 
+    /// Each asker has a channel of its own, so that one that is dropped leaves nothing to the next.
     async fn ask(&self, wanted: Wanted) -> Vec<Outcome> {
-        self.exchange.lock().wanted = Some(wanted);
-        poll_fn(|task| {
-            let mut exchange = self.exchange.lock();
-            if let Some(given) = exchange.given.take() {
-                return Poll::Ready(given);
-            }
-            exchange.waiting = Some(task.waker().clone());
-            Poll::Pending
-        })
-        .await
+        let (send, given) = oneshot::channel();
+        self.exchange.lock().wanted.push_back((wanted, send));
+        given.await.unwrap_or_default()
     }
 
-    /// Takes what the inner agent waits for.
-    pub(crate) fn take_wanted(&self) -> Option<Wanted> {
-        self.exchange.lock().wanted.take()
-    }
-
-    /// Lets the inner agent go on.
-    pub(crate) fn give(&self, outcomes: Vec<Outcome>) {
-        let waiting = {
-            let mut exchange = self.exchange.lock();
-            exchange.given = Some(outcomes);
-            exchange.waiting.take()
-        };
-        if let Some(waiting) = waiting {
-            waiting.wake();
-        }
+    /// Takes the next thing that the inner agent waits for, and where to send the outcomes.
+    pub(crate) fn take_wanted(&self) -> Option<(Wanted, oneshot::Sender<Vec<Outcome>>)> {
+        let wanted = &mut self.exchange.lock().wanted;
+        std::iter::from_fn(|| wanted.pop_front()).find(|(_, send)| !send.is_closed())
     }
 
     /// Adds the message of the next emitted `Answer` to the conversation.

@@ -130,6 +130,48 @@ async fn no_tool_runs_after_the_violation_that_ends_the_run() {
     assert_eq!(done.0.load(Ordering::Relaxed), 0);
 }
 
+/// Each asker gets its own outcomes, however an inner agent joins, races and gives up what it asks for.
+#[tokio::test]
+async fn outcomes_go_to_those_who_asked_for_them() {
+    let done = Done::default();
+    let registry = registry(&done);
+    let agent = ContractAgent::builder(Mine(move |turn: Turn, emitter: Emitter| {
+        let registry = registry.clone();
+        async move {
+            let calls = |id: &str, number: i64| {
+                let arguments = format!(r#"{{"number":{number}}}"#);
+                vec![ToolCall::new(id, "effect", arguments)]
+            };
+            // It is polled once, so that it has asked, and is then dropped.
+            tokio::select! {
+                biased;
+                _ = turn.call_all(&registry, calls("given up", 1)) => {}
+                () = std::future::ready(()) => {}
+            }
+            turn.before_request().await;
+            let (one, other) = tokio::join!(
+                turn.call_all(&registry, calls("one", 2)),
+                turn.call_all(&registry, calls("other", 3)),
+            );
+            let ids = [one, other].map(|outcomes| match outcomes.as_slice() {
+                [outcome] => outcome.id().to_owned(),
+                several => format!("{several:?}"),
+            });
+            let text = ids.join(", ");
+            emitter.emit(Event::Answer { text }).await;
+        }
+    }))
+    .build();
+    let run = tokio::time::timeout(Duration::from_secs(10), agent.run("go"));
+    let result = run.await.expect("it comes to its end");
+    assert_eq!(result.answer.as_deref(), Some("one, other"));
+    assert_eq!(
+        done.0.load(Ordering::Relaxed),
+        2,
+        "what was given up is not made"
+    );
+}
+
 #[tokio::test]
 async fn an_inner_agent_that_says_one_thing_for_ever_is_not_followed() {
     let endless: [fn(u64) -> Event; 4] = [
