@@ -29,7 +29,7 @@ impl Entry {
     }
 }
 
-/// Reads the rest as arguments. An argument that cannot be read is reported, and reading goes on after the next comma.
+/// Parses the rest of the input as arguments. One that cannot be parsed is reported, and parsing continues after the next comma.
 pub(crate) fn entries(errors: &mut Errors, input: ParseStream<'_>) -> Vec<Entry> {
     let mut entries = Vec::new();
     while !input.is_empty() {

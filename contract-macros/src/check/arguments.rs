@@ -165,7 +165,7 @@ fn is_unsized(ty: &Type) -> bool {
     }
 }
 
-/// A value is lent to a body for one call only.
+/// Refuses a borrowed parameter that outlives its call: a body borrows each argument for one call only.
 pub(super) fn borrowed_for_the_call(errors: &mut Errors, param: &Param) {
     let Some(reference) = lent(&param.ty) else {
         return;

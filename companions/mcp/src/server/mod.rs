@@ -339,8 +339,8 @@ impl Server {
         self
     }
 
-    /// Lets the client answer where a call [asks a person](contract_runtime::approval::ApprovalRequest), if nobody at the server does: its
-    /// user sees the questions, the tool and the arguments, and approves this one call or denies it.
+    /// Lets the user of the client decide when a call [asks a person](contract_runtime::approval::ApprovalRequest) and the server has
+    /// no approver. The user sees the questions, the tool and the arguments, and approves this one call or denies it.
     ///
     /// The answer is the client's, so this trusts the client to ask its user: a client whose program answers by itself approves
     /// whatever its model wants. An approver of the context, the run or the registry is asked instead, where there is one.
