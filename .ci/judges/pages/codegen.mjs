@@ -144,15 +144,20 @@ const visit = async (browser) => {
     assert.equal((await page.$$("main img")).length, 0);
 
     step("is used without a mouse");
+    const link = await page.$("#runs li:nth-child(3) a");
     await page.focus("#task");
     await page.keyboard.type("by keyboard");
     await it.chord();
     await until("#run h2", /^by keyboard$/);
+    await page.waitForFunction(() => document.activeElement.tagName === "H2");
+    await until("#runs li:first-child", /failed/);
+    assert.ok(await link.evaluate((old) => old.isConnected), "another run began and ended, and the link was replaced");
+    await link.focus();
     const nameless = await page.$$eval("input, textarea, select, button", (all) => all.filter((one) =>
       !one.labels?.length && !one.getAttribute("aria-label") && !one.textContent.trim()).map((one) => one.outerHTML));
     assert.deepEqual(nameless, []);
     assert.equal((await page.$$("#runs a")).length, 6);
-    await page.click("#runs li:nth-child(4) a");
+    await page.keyboard.press("Enter");
     await until("#run h2", /^create an endpoint$/);
     await until("#run .state", /completed/);
   } finally {

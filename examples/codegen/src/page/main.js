@@ -4,12 +4,10 @@
   const { el, fill, button } = dom;
   const at = (id) => document.getElementById(id);
   const say = (words) => (at('lost').textContent = words);
-  const EVERY = 1000;
+  const attempt = (place, ask) => ask().catch((error) => fill(place, dom.visible(error.message)));
   const OVER = ['completed', 'failed', 'cancelled'];
 
-  let shown;
-  let leave = () => {};
-  let known;
+  let shown, known, leave = () => {};
   const counts = new Map();
 
   const broken = (clause) => {
@@ -56,13 +54,7 @@
     }
     const state = el('span', {});
     const problem = el('p', { class: 'problem', role: 'alert' });
-    const cancel = button('Cancel', async () => {
-      try {
-        await service.ask(`/api/runs/${run.id}/cancel`, {});
-      } catch (error) {
-        fill(problem, dom.visible(error.message));
-      }
-    });
+    const cancel = button('Cancel', () => attempt(problem, () => service.ask(`/api/runs/${run.id}/cancel`, {})));
     const list = el('ol', { class: 'log' });
     const interview = el('div', { class: 'questions' });
     const heading = el('h2', { tabindex: '-1' }, dom.visible(run.task));
@@ -104,14 +96,28 @@
     }, say);
   };
 
-  const list = (runs) => fill(at('runs'), ...runs.map((run) => el('li', {},
+  const item = (run, here) => el('li', {},
     el('a', { href: `#${run.id}`, 'aria-current': run.id === shown ? 'page' : undefined },
       el('span', { class: 'name' }, dom.visible(run.task)), logs.state(run.state), ' ',
-      run.owner !== runs[0].owner && el('span', { class: 'badge' }, `at ${dom.visible(run.owner)}`),
+      run.owner !== here && el('span', { class: 'badge' }, `at ${dom.visible(run.owner)}`),
       run.silent && el('span', { class: 'problem' }, `no sign of life of ${dom.visible(run.owner)} `),
-      el('span', { class: 'about' }, new Date(run.began_ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }))))));
+      el('span', { class: 'about' }, new Date(run.began_ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }))));
 
-  let listed = '';
+  // An item that would read the same stays in its place: replacing it would lose its focus, or a click that has begun on it.
+  const items = new Map();
+  const list = (runs) => {
+    const [place, focused] = [at('runs'), document.activeElement];
+    const isFocused = place.contains(focused);
+    const wanted = new Map(runs.map((run) => [JSON.stringify([run, run.id === shown, runs[0].owner]), run]));
+    for (const [said, old] of items) if (!wanted.has(said) && items.delete(said)) old.remove();
+    [...wanted].forEach(([said, run], number) => {
+      const one = items.get(said) ?? item(run, runs[0].owner);
+      items.set(said, one);
+      if (place.children[number] !== one) place.insertBefore(one, place.children[number] ?? null);
+    });
+    if (isFocused) [...place.querySelectorAll('a')].find((link) => link.hash === focused.hash)?.focus();
+  };
+
   const refresh = async () => {
     try {
       // The number of seconds changes with every answer, so it is left out of the comparison below.
@@ -120,26 +126,20 @@
       say('');
       const wanted = runs.find((run) => run.id === location.hash.slice(1)) ?? runs[0];
       if (wanted && wanted.id !== shown) show(wanted);
-      const now = JSON.stringify([runs, shown]);
-      // Filling the list anew would lose the focus inside it.
-      if (now !== listed) list(runs);
-      listed = now;
+      list(runs);
     } catch (error) {
       say(error instanceof TypeError ? 'The backend does not answer; has it ended?' : dom.visible(error.message));
     }
   };
 
-  at('begin').addEventListener('submit', async (event) => {
+  at('begin').addEventListener('submit', (event) => {
     event.preventDefault();
-    fill(at('begin-problem'));
-    try {
+    attempt(fill(at('begin-problem')), async () => {
       const begun = await service.ask('/api/chat?wait=0', { message: at('task').value });
       at('task').value = '';
       location.hash = begun.session_id;
       await refresh();
-    } catch (error) {
-      fill(at('begin-problem'), dom.visible(error.message));
-    }
+    });
   });
   at('task').addEventListener('keydown', (event) => {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) at('begin').requestSubmit();
@@ -149,5 +149,5 @@
     at('run').querySelector('h2')?.focus();
   });
   refresh();
-  setInterval(refresh, EVERY);
+  setInterval(refresh, 1000);
 })();
