@@ -134,6 +134,7 @@ clauses! {
     not_ratio(ratio: f64) [!(ratio < RATIO) && ratio != 2.5]
     product(ratio: f64, scale: f64) [ratio * scale - 1.5 <= 100.0]
     not_product(ratio: f64, scale: f64) [!(ratio * scale > 1e300)]
+    two_products(ratio: f64, scale: f64) [ratio * scale < scale * 2.0]
     finite(ratio: f64, scale: f64) [(ratio * scale).is_finite()]
     finite_alone(ratio: f64) [ratio.is_finite() && !ratio.is_nan()]
     single_above(ratio: f32) [ratio > 0.1]
