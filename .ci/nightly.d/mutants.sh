@@ -16,8 +16,8 @@ git diff "$base" -- '*.rs' >"$target/diff"
 # The copy of the workspace that is changed uses what an earlier night built. The library is built again for each change.
 export CARGO_TARGET_DIR=$target CARGO_INCREMENTAL=1
 mutants() {
-    # The tests of the macros and of the examples are in other packages.
-    cargo mutants --in-diff "$target/diff" --exclude 'contract-macros/**' --exclude 'examples/**' "$@"
+    # The tests of the macros and of the examples are in other packages. Some tests need a feature.
+    cargo mutants --all-features --in-diff "$target/diff" --exclude 'contract-macros/**' --exclude 'examples/**' "$@"
 }
 found=$(mutants --list "$@" | wc -l)
 printf '%s places were changed since %s\n' "$found" "$base"
