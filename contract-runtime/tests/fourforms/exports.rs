@@ -8,6 +8,8 @@
 use contract_manifest::Inspect as _;
 use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
 /// Half a number.
@@ -44,6 +46,30 @@ fn what_is_explained_quotes_each_message() {
     ] {
         assert!(text.lines().any(|one| one == line), "{line}\n{text}");
     }
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[expect(dead_code, reason = "only its schema is wanted")]
+struct Sum {
+    cents: u64,
+    share: i64,
+}
+
+/// Pay.
+#[tool]
+fn pay(sum: Sum) -> u64 {
+    sum.cents
+}
+
+#[test]
+fn the_ends_of_a_64_bit_type_stay_out_of_an_inlined_definition() {
+    let registry = Registry::builder().tool(pay).build().unwrap();
+    let tools = registry.export(Dialect::OpenAiChat);
+    let sum = &tools[0]["function"]["parameters"]["properties"]["sum"];
+    assert_eq!(
+        sum["properties"],
+        json!({"cents": {"type": "integer", "minimum": 0}, "share": {"type": "integer"}})
+    );
 }
 
 #[test]

@@ -268,6 +268,26 @@ fn a_coerced_value_is_judged_by_every_schema() {
 }
 
 #[test]
+fn a_string_that_may_be_coerced_in_two_ways_is_refused() {
+    let schema = schema_from(json!({"oneOf": [{"type": "integer"}, {"type": "number"}]}));
+    assert!(examine(r#"{"v":"5.5"}"#, &schema, true).is_ok());
+    assert!(examine(r#"{"v":"5"}"#, &schema, true).is_err());
+}
+
+#[test]
+fn a_reference_beside_other_keywords_is_enforced_with_them() {
+    let schema = InputSchema::from_object(json!({
+        "type": "object",
+        "properties": {"v": {"$ref": "#/$defs/Small", "minimum": 1}},
+        "$defs": {"Small": {"type": "integer", "maximum": 3}},
+    }))
+    .unwrap();
+    for (value, fits) in [("0", false), ("1", true), ("3", true), ("4", false)] {
+        assert_eq!(give(&schema, value).is_ok(), fits, "{value}");
+    }
+}
+
+#[test]
 fn a_whole_schema_may_be_open_and_refer_to_itself() {
     let schema = InputSchema::from_object(json!({
         "type": "object",

@@ -53,6 +53,10 @@ fn each_mistake_is_one_sentence() {
         "`/limit`: expected an integer from 0 to 4294967295 or null, got the string \"5\""
     );
     assert_eq!(
+        say(r#"{"query":true}"#),
+        "`/query`: expected a string, got true"
+    );
+    assert_eq!(
         say(r#"{"query":"a","limt":5}"#),
         "`/limt`: no such argument; did you mean `limit`? The arguments are `query`, `limit`, `token`"
     );
