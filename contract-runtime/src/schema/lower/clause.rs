@@ -63,7 +63,7 @@ fn quantified(
     }
 }
 
-/// Returns the keywords of a list whose items must all be accepted, or of which one must be.
+/// Returns the keywords of a list. `every`: all of its items must be accepted; otherwise at least one.
 pub(super) fn each(every: bool, body: Fragment, kind: TypeKind) -> Fragment {
     let exact = body.exact;
     let keywords = body.keywords(matches!(kind, TypeKind::Optional(_)));
