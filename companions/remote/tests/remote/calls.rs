@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_manifest::ToManifest;
+use contract_remote::{Backend, Executor};
 use contract_runtime::prelude::*;
 use contract_runtime::{Dialect, Status};
 use tokio::time::timeout;
@@ -170,11 +172,26 @@ async fn calls_run_side_by_side_and_come_back_to_their_callers() -> Tested {
 #[tokio::test]
 async fn a_lost_executor_is_said_plainly() -> Tested {
     let signals = Arc::new(Signals::default());
-    let house = house(registry(&signals)?).await?;
-    let registry = house.session.registry().clone();
+    let tools = registry(&signals)?;
+    let backend = Backend::new(tools.manifest())
+        .grace(Duration::from_millis(500))
+        .bind("127.0.0.1:0")
+        .await?;
+    let (task, token) = backend.task().await?;
+    // It is lost with its runtime, as with its process: nothing of it runs on to say that the call was cancelled.
+    let process = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()?;
+    let executor = {
+        let _entered = process.enter();
+        Executor::new(tools).connect(task.address(), token)
+    };
+    let session = timeout(SOON, task.attached()).await??;
+    let registry = session.registry().clone();
     let call = tokio::spawn(async move { registry.call(ToolCall::new("1", "wait", "")).await });
     timeout(SOON, signals.begun.notified()).await?;
-    drop(house.executor);
+    process.shutdown_background();
     let outcome = timeout(SOON, call).await??;
     assert_eq!(outcome.status(), Status::Failed);
     assert!(
@@ -183,11 +200,28 @@ async fn a_lost_executor_is_said_plainly() -> Tested {
             .unwrap_or_default()
             .starts_with("unknown outcome")
     );
-    let late = house
-        .session
+    let late = session
         .registry()
         .call(ToolCall::new("2", "halve", r#"{"number":2}"#));
     assert_eq!(timeout(SOON, late).await?.status(), Status::Failed);
+    drop(executor);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_dropped_executor_ends_its_calls() -> Tested {
+    let signals = Arc::new(Signals::default());
+    let house = house(registry(&signals)?).await?;
+    let registry = house.session.registry().clone();
+    let call = tokio::spawn(async move { registry.call(ToolCall::new("1", "wait", "")).await });
+    timeout(SOON, signals.begun.notified()).await?;
+    drop(house.executor);
+    // Whether the cancelled call or the end of the connection is heard first is left to chance.
+    let status = timeout(SOON, call).await??.status();
+    assert!(
+        matches!(status, Status::Cancelled | Status::Failed),
+        "{status:?}"
+    );
     Ok(())
 }
 
