@@ -200,7 +200,7 @@ pub(crate) struct Clause {
     pub(crate) id: Option<Set<LitStr>>,
     /// What it asks the history of a run, if it does.
     pub(crate) history: Option<HistoryUse>,
-    /// The portable form of a precondition.
+    /// The portable form of a precondition, or of a postcondition that names the whole result.
     pub(crate) portable: Option<Portable>,
     /// Its answer is the same for every call.
     pub(crate) is_constant: bool,

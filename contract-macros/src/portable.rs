@@ -33,10 +33,16 @@ struct Variable {
     kind: Option<KindSource>,
 }
 
-pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
+/// Converts a predicate. In a postcondition `result` is its name for what the function returns, which becomes a variable.
+pub(crate) fn read(expr: &Expr, params: &[Param], result: Option<String>) -> Portable {
+    let result = result.map(|name| Variable {
+        name,
+        ty: None,
+        kind: None,
+    });
     let mut reader = Reader {
         params,
-        variables: Vec::new(),
+        variables: result.into_iter().collect(),
     };
     if !Facts::of(expr).has_attribute {
         return reader.condition(expr);

@@ -20,7 +20,7 @@ pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
     let message = "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`";
     errors.each(key(fully.filter(|_| is_post)), message);
     let mut parts = Vec::new();
-    if let (Some(_), Some(portable)) = (fully, &clause.portable) {
+    if let (Some(_), Some(portable), false) = (fully, &clause.portable, is_post) {
         opaque(portable, &mut parts);
     }
     for part in parts {

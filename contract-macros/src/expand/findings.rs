@@ -65,7 +65,8 @@ fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream
         quote!(#condition #known)
     });
     let mut named = Vec::new();
-    for portable in clauses.iter().filter_map(|clause| clause.portable.as_ref()) {
+    let judged_clauses = clauses.iter().filter(|clause| judgeable(clause));
+    for portable in judged_clauses.filter_map(|clause| clause.portable.as_ref()) {
         portable::named(portable, &mut named);
     }
     let typed = params.iter().enumerate();

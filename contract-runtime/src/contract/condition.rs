@@ -264,9 +264,18 @@ impl Condition {
         self.asks = asks;
     }
 
+    /// Returns the portable part of a precondition, which speaks of the arguments alone.
     #[doc(hidden)]
     #[must_use]
     pub const fn expression(&self) -> Option<&'static Expression> {
+        match self.kind {
+            ConditionKind::Post => None,
+            _ => self.expression,
+        }
+    }
+
+    /// Returns the portable part of the predicate. In a postcondition, the variable that no closure binds is the result.
+    pub(crate) const fn tree(&self) -> Option<&'static Expression> {
         self.expression
     }
 

@@ -286,6 +286,8 @@ fn what_no_reader_can_evaluate_is_no_demand() {
     }
 }
 
+const LEAST: f64 = 0.5;
+
 /// Does it.
 #[tool]
 #[pre(tags.len() + 1 <= most, "AUTHOR")]
@@ -293,6 +295,11 @@ fn what_no_reader_can_evaluate_is_no_demand() {
 #[pre(name.starts_with(&prefix) && !tags.contains(&name), "AUTHOR")]
 #[pre(loud || name != prefix)]
 #[post(|sum| !(*sum == 1.5) && *sum <= high + 1.0)]
+#[post(|&sum| LEAST <= sum && !name.is_empty())]
+#[post(|sum| *sum > old(low))]
+#[post(|sum| sum.sqrt() > low)]
+#[post(|sum| most as f64 > *sum)]
+#[post(|sum| *sum > low || matches!(name.as_str(), "a" | "b"))]
 fn shown(
     tags: Vec<String>,
     most: usize,
@@ -314,8 +321,9 @@ fn what_compares_as_its_json_does_is_a_demand() {
     let export = registry.export(Dialect::Neutral);
     let description = export[0]["description"].as_str().unwrap();
     for sentence in sentences {
-        assert!(
+        assert_eq!(
             description.contains(&format!("\n- {sentence}")),
+            !sentence.starts_with("`|"),
             "{sentence}\n{description}"
         );
     }
@@ -331,6 +339,8 @@ Requires:
 - `loud` is true, or `name != prefix`
 
 Ensures:
-- `!(result == 1.5) && result <= high + 1.0`"
+- `result != 1.5`, and `result <= high + 1.0`
+- `0.5 <= result`, and the length of `name` in bytes is not 0
+- `result > low`, or `name` is one of \"a\", \"b\""
     );
 }

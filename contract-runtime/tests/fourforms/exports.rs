@@ -26,7 +26,7 @@ fn half(number: u8) -> u8 {
 #[pre(door.to_lowercase() == door)]
 #[pre(from != to, "it leads to where it begins")]
 #[pre(from % 2 == 0, "it begins at an odd place")]
-#[post(|open| open.len() > 3, "the door stayed shut")]
+#[post(|open| open.trim().len() > 3, "the door stayed shut")]
 fn open(door: String, from: u8, to: u8) -> String {
     format!("{door} {from} {to}")
 }
@@ -37,12 +37,12 @@ fn what_is_explained_quotes_each_message() {
     let text = registry.explain("open").unwrap();
     for line in [
         r#"    requires `!door.trim().is_empty()`, else "the name of the door is empty", policy enforce"#,
-        r#"    promises `|open| open.len() > 3`, else "the door stayed shut", policy enforce"#,
+        r#"    promises `|open| open.trim().len() > 3`, else "the door stayed shut", policy enforce"#,
         r#"    in the schema in part, and below `Possible refusals:`: "the name of the door is empty""#,
         "    not shown: `door.to_lowercase() == door`",
         "    below `Requires:`: `from != to`",
         "    in the schema: `from % 2 == 0`",
-        "    not shown: `|open| open.len() > 3`",
+        "    not shown: `|open| open.trim().len() > 3`",
     ] {
         assert!(text.lines().any(|one| one == line), "{line}\n{text}");
     }

@@ -47,11 +47,6 @@ pub(super) fn condition(
     Lowered { lowering, rest }
 }
 
-/// What a reader of the keywords learns nothing of, where no keyword is wanted.
-pub(super) fn unapplied(expression: &'static Expression) -> Vec<Normal> {
-    Normal::of(expression).clauses()
-}
-
 /// A most of bytes that is published as the same number of characters: to say it again in bytes helps no model.
 fn limits_bytes(clause: &Normal) -> bool {
     let Normal::Leaf {

@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::heading::Heading;
+use self::nnf::Normal;
 use super::stored::StoredSchema;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::policy::{Policy, Resolved};
@@ -219,10 +220,9 @@ pub(crate) fn lower(
                 && !condition.asks_history();
             let expression = condition.expression().filter(|_| stated);
             let id = format!("{tool}.{}[{index}]", condition.kind().name());
-            let read = condition
-                .expression()
-                .filter(|_| is_published && condition.asks());
-            let read = read.map(apply::unapplied);
+            let is_told = condition.asks() || condition.kind() == ConditionKind::Post;
+            let told = condition.tree().filter(|_| is_published && is_told);
+            let read = told.map(|tree| Normal::of(tree).clauses());
             let lowered = expression
                 .map(|expression| apply::condition(expression, subjects, &input, &mut published));
             let lowering = lowered

@@ -3,7 +3,6 @@
 use super::Subject;
 use super::constant::Constant;
 use super::nnf::Normal;
-use crate::contract::condition::Condition;
 use crate::contract::expression::{Comparison, Expression, Operation};
 use crate::contract::type_kind::TypeKind;
 
@@ -32,11 +31,16 @@ impl Operand {
     }
 }
 
-/// A part of a precondition as a demand: comparisons, containment and ranges over parameters, literals, lengths, `+` and
-/// `-`, all of types that compare as their JSON does; `None` if it is anything else.
-pub(super) fn demand(clause: &Normal, subjects: &[Subject]) -> Option<String> {
-    let bound = Vec::new();
-    Reader { subjects, bound }.clause(clause)
+/// A part of a condition as a demand: comparisons, containment and ranges over parameters, literals, lengths, `+` and `-`, all of
+/// types that compare as their JSON does; `None` if it is anything else. A postcondition also names the result, which is of the kind
+/// `result`.
+pub(super) fn demand(clause: &Normal, subjects: &[Subject], result: TypeKind) -> Option<String> {
+    let mut reader = Reader {
+        subjects,
+        result,
+        bound: Vec::new(),
+    };
+    reader.clause(clause)
 }
 
 /// One side of a comparison, in the notation of its reader.
@@ -81,6 +85,7 @@ struct Bound {
 
 struct Reader<'s> {
     subjects: &'s [Subject],
+    result: TypeKind,
     bound: Vec<Bound>,
 }
 
@@ -226,13 +231,20 @@ impl Reader<'_> {
         Some(format!("{} {verb} {}", one.words(), other.words()))
     }
 
-    /// A parameter, or what a closure calls the value of one, by the name that the model knows.
+    /// A parameter, or what a closure calls the value of one, by the name that the model knows; or the result, which is the
+    /// variable that no closure binds.
     fn named(&self, expression: &Expression) -> Option<(&'static str, TypeKind)> {
         match expression {
+            Expression::Parameter("result") if self.result != TypeKind::Opaque => None,
             Expression::Parameter(name) => Some((name, kind_of(name, self.subjects)?)),
             Expression::Variable(name) => {
-                let bound = self.bound.iter().rev().find(|one| one.variable == *name)?;
-                Some((bound.parameter, bound.kind))
+                let bound = self.bound.iter().rev().find(|one| one.variable == *name);
+                match (bound, self.result) {
+                    (Some(bound), _) => Some((bound.parameter, bound.kind)),
+                    // The words for a list or an optional are those for arguments.
+                    (None, TypeKind::List(_) | TypeKind::Optional(_)) => None,
+                    (None, scalar) => Some(("result", scalar)),
+                }
             }
             _ => None,
         }
@@ -372,116 +384,4 @@ fn is_number(expression: &Expression) -> bool {
 fn kind_of(name: &str, subjects: &[Subject]) -> Option<TypeKind> {
     let subject = subjects.iter().find(|subject| subject.name == name);
     subject.map(|subject| subject.kind)
-}
-
-/// A postcondition that compares a scalar result with arguments and literals, and does nothing else, over `result` and the
-/// names that the model knows. No tree is made of postconditions, so their text is read.
-pub(super) fn promise(condition: &Condition, subjects: &[Subject]) -> Option<String> {
-    let closure = condition.predicate().trim().strip_prefix('|');
-    let (result, body) = closure.and_then(|closure| closure.split_once('|'))?;
-    let result = result.trim().trim_start_matches('&');
-    let renamed = condition.renamed();
-    let mut known = vec![(result, "result"), ("true", "true"), ("false", "false")];
-    let is_kept = |name: &&&str| renamed.iter().all(|(_, model)| model != *name);
-    let kept = condition.parameters().iter().filter(is_kept);
-    let kept = kept.map(|name| (*name, *name));
-    known.extend(renamed.iter().copied().chain(kept));
-    let body = comparison(body.trim(), &known)?;
-    let parameters = condition.parameters().iter();
-    let of_parameters = parameters.map(|name| kind_of(name, subjects).unwrap_or(TypeKind::Opaque));
-    let kinds: Option<Vec<_>> = of_parameters
-        .chain([condition.result()])
-        .map(Operand::of)
-        .collect();
-    let compares = kinds.is_some_and(|kinds| {
-        let all = |wanted| kinds.iter().all(|kind| *kind == wanted);
-        let orders = body.contains(['<', '>', '+', '-']);
-        (all(Operand::Number) || !orders) && (all(Operand::Flag) || !inverts(&body))
-    });
-    let is_ambiguous = result != "result" && condition.parameters().contains(&"result");
-    (compares && !is_ambiguous).then(|| super::sentence::code(&body))
-}
-
-/// Returns whether a `!` may precede the text: before a number it is a bitwise operator.
-fn inverts(body: &str) -> bool {
-    body.match_indices('!').any(|(at, _)| {
-        let behind = body.get(at + 1..).unwrap_or_default();
-        let compared = parenthesised(behind.trim_start())
-            .is_some_and(|inner| ["==", "!=", "<", ">"].iter().any(|one| inner.contains(one)));
-        !behind.starts_with('=') && !compared
-    })
-}
-
-/// What stands in the parentheses that begin here.
-fn parenthesised(text: &str) -> Option<&str> {
-    let mut depth = 0_usize;
-    let end = text.find(|letter| {
-        depth = match letter {
-            '(' => depth + 1,
-            ')' => depth.saturating_sub(1),
-            _ => depth,
-        };
-        depth == 0
-    })?;
-    text.get(..end)
-}
-
-/// The text with the second of each pair of names for the first, and without what borrows or follows a reference; `None`
-/// if it holds anything but these names, literals, comparisons, `&&`, `!`, `+`, `-`, `*` and parentheses.
-fn comparison(mut text: &str, known: &[(&str, &str)]) -> Option<String> {
-    let mut shown = String::with_capacity(text.len());
-    // Whether a value ends before: then `*` multiplies, `&` is half of `&&`, and a parenthesis calls.
-    let (mut named, mut valued) = (false, false);
-    while let Some(first) = text.chars().next() {
-        let length = if first.is_ascii_digit() {
-            digits(text)
-        } else if first.is_alphanumeric() || first == '_' {
-            word(text)
-        } else if text.starts_with("&&") {
-            2
-        } else {
-            first.len_utf8()
-        };
-        let (token, rest) = text.split_at(length);
-        text = rest;
-        if first.is_whitespace() {
-            shown.push_str(token);
-            continue;
-        }
-        let is_name = first.is_alphabetic() || first == '_';
-        if is_name {
-            let (_, name) = known.iter().find(|(own, _)| *own == token)?;
-            shown.push_str(name);
-        } else if first.is_ascii_digit() || token == "&&" {
-            shown.push_str(token);
-        } else {
-            let calls = named && first == '(';
-            if calls || !"+-*&<>=!()".contains(first) {
-                return None;
-            }
-            if valued || !"*&".contains(first) {
-                shown.push_str(token);
-            }
-        }
-        named = is_name;
-        valued = is_name || first.is_ascii_digit() || first == ')';
-    }
-    Some(shown)
-}
-
-fn word(text: &str) -> usize {
-    let end = text.find(|letter: char| !letter.is_alphanumeric() && letter != '_');
-    end.unwrap_or(text.len())
-}
-
-/// The length of a number: a point belongs to it where a digit follows.
-fn digits(text: &str) -> usize {
-    let whole = word(text);
-    let fraction = text.get(whole..).and_then(|rest| rest.strip_prefix('.'));
-    match fraction {
-        Some(fraction) if fraction.starts_with(|digit: char| digit.is_ascii_digit()) => {
-            whole + 1 + word(fraction)
-        }
-        _ => whole,
-    }
 }

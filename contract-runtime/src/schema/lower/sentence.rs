@@ -16,7 +16,7 @@ const LONGEST: usize = 200;
 ///
 /// A message is what is said when a condition fails: it is quoted, and never stands as a demand. A demand that can be read
 /// says more than its message. Of a condition that only the program can judge there is nothing to say but what its author
-/// says of it. `rest` is what the schema does not say of a precondition; `None` if nothing of it can be read as data.
+/// says of it. `rest` is what the schema does not say of it; `None` if nothing of it can be read as data.
 pub(super) fn of(
     condition: &Condition,
     rest: Option<&[Normal]>,
@@ -36,16 +36,13 @@ pub(super) fn of(
     if condition.is_named() {
         return (Some(demanded), predicate());
     }
-    if demanded == Heading::Ensures {
-        return match readable::promise(condition, subjects) {
-            Some(promise) => (Some(demanded), promise),
-            None => (None, predicate()),
-        };
-    }
-    let demands = demands(rest, subjects);
+    let demands = demands(condition, rest, subjects);
     let is_readable = rest.is_some() && demands.iter().all(Option::is_some);
-    if let (false, Some(message)) = (is_readable, of_message(condition)) {
-        return (Some(Heading::PossibleRefusals), quoted(&message));
+    match of_message(condition) {
+        _ if is_readable => {}
+        _ if demanded == Heading::Ensures => return (None, predicate()),
+        Some(message) => return (Some(Heading::PossibleRefusals), quoted(&message)),
+        None => {}
     }
     let demands: Vec<_> = demands.into_iter().flatten().collect();
     if demands.is_empty() {
@@ -60,7 +57,7 @@ fn of_question(
     rest: Option<&[Normal]>,
     subjects: &[Subject],
 ) -> (Option<Heading>, String) {
-    let read: Option<Vec<String>> = demands(rest, subjects).into_iter().collect();
+    let read: Option<Vec<String>> = demands(condition, rest, subjects).into_iter().collect();
     let demand = condition.demand().map(|demand| cut(&line(demand)));
     let read = read.filter(|all| !all.is_empty());
     let sentence = match demand.or(read.map(|all| all.join(", and "))) {
@@ -74,11 +71,14 @@ fn of_question(
 }
 
 /// Each clause as a demand, if it can be read.
-fn demands(rest: Option<&[Normal]>, subjects: &[Subject]) -> Vec<Option<String>> {
+fn demands(
+    condition: &Condition,
+    rest: Option<&[Normal]>,
+    subjects: &[Subject],
+) -> Vec<Option<String>> {
     let clauses = rest.unwrap_or_default().iter();
-    clauses
-        .map(|clause| Some(cut(&line(&readable::demand(clause, subjects)?))))
-        .collect()
+    let demands = clauses.map(|clause| readable::demand(clause, subjects, condition.result()));
+    demands.map(|demand| Some(cut(&line(&demand?)))).collect()
 }
 
 /// Returns what a precondition demands, for use after the name of its tool: `` requires `end > start` ``. It is empty if the
@@ -90,13 +90,9 @@ pub(crate) fn requirement(condition: &Condition, subjects: &[Subject]) -> String
     if condition.is_named() {
         return format!("requires {}", of_predicate(condition));
     }
-    let Some(expression) = condition.expression() else {
-        return String::new();
-    };
-    let clauses = Normal::of(expression).clauses().into_iter();
-    let demands: Option<Vec<_>> = clauses
-        .map(|clause| readable::demand(&clause, subjects).map(|demand| cut(&line(&demand))))
-        .collect();
+    let rest = condition.expression().map(|all| Normal::of(all).clauses());
+    let demands = demands(condition, rest.as_deref(), subjects);
+    let demands: Option<Vec<_>> = demands.into_iter().collect();
     match demands.as_deref() {
         None | Some([]) => String::new(),
         Some([only])
