@@ -99,7 +99,7 @@ pub use tool::{
 };
 #[doc(hidden)]
 pub use {
-    contract::condition_result::Precondition,
+    contract::bounds::Precondition,
     tool::kind::{ContextParameter, Described, SharedContext, ToolArgument},
 };
 

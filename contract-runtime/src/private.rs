@@ -8,16 +8,16 @@ pub use std::vec::Vec;
 pub use contract_macros::{contract_assert, finish, verify};
 pub use contract_macros::{verify_all, verify_one};
 
-pub use crate::contract::assert::assert;
+pub use crate::contract::bounds::{
+    Checked, ConditionResult, Fallible, JudgedForm, Opened, Present, keep, look,
+};
 pub use crate::contract::condition::{AskedTool, Condition, ConditionKind, Contract};
-pub use crate::contract::condition_result::{Checked, ConditionResult};
 pub use crate::contract::details::{Details, JsonProbe};
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::findings::judge::{Judged, judge, report};
 pub use crate::contract::frame::{
-    Frame, Kept, Neighbours, Pass, Stop, end, keep, look, run, run_async,
+    Frame, Kept, Neighbours, Pass, Stop, assert, end, run, run_async,
 };
-pub use crate::contract::given::{Fallible, JudgedForm, Opened, Present};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{
     Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, converted, count, either,

@@ -70,14 +70,11 @@ impl Judged<'_> {
                 #runtime::Checked::Holds
             }
         };
-        match (&clause.history, &clause.question) {
-            (Some(_), _) => quote!(#frame.pre_over_history(#first, #own, #conditions)),
-            (None, Some(_)) => quote!(#frame.pre_or_ask(#first, #own, #conditions)),
-            (None, None) => {
-                let count = together.len();
-                quote!(#frame.pre(#first, #count, #own, #conditions))
-            }
+        if clause.history.is_some() || clause.question.is_some() {
+            return quote!(#frame.pre_or_ask(#first, #own, #conditions));
         }
+        let count = together.len();
+        quote!(#frame.pre(#first, #count, #own, #conditions))
     }
 
     /// `let holds = || rate > 0.0; .. if let fails @ Checked::Fails(_) = holds() { return fails; }`
@@ -288,8 +285,6 @@ fn self_by_value(receiver: &Receiver) -> Option<&Token![self]> {
 
 /// How many of these preconditions one call can judge: neighbours without a policy, a question or a use of the history.
 fn neighbours(clauses: &[Clause]) -> usize {
-    /// A pass has one bit for each condition.
-    const MOST: usize = 32;
     let is_plain = |clause: &Clause| {
         clause.kind == ClauseKind::Pre
             && clause.policy.is_none()
@@ -297,7 +292,7 @@ fn neighbours(clauses: &[Clause]) -> usize {
             && clause.question.is_none()
     };
     let plain = clauses.iter().take_while(|clause| is_plain(clause));
-    plain.take(MOST).count().max(1)
+    plain.count().max(1)
 }
 
 /// `rt::ConditionResult::checked(predicate)`, so that a wrong type is reported at the predicate.

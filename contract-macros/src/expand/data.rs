@@ -30,7 +30,7 @@ pub(super) fn contract(
         let read = returned.map(|_| read(clause, params, runtime));
         let post = returned.filter(|_| clause.kind == ClauseKind::Post);
         let returning = post.and_then(|returned| portable::returning(returned, runtime));
-        let asking = returned.and(clause.history.as_ref());
+        let asking = clause.history.as_ref();
         let asking = asking.map(|used| asking_tools(used, runtime));
         quote!(#condition #read #returning #asking)
     });

@@ -5,10 +5,12 @@ use serde_json::{Map, Value};
 
 use super::approval::QuestionText;
 use super::condition::Condition;
-use super::frame::Seen;
 use super::scope::Scope;
 use super::values::Values;
 use super::violation::MASK;
+
+/// The values, the message, and the question of a condition that asks.
+pub(crate) type Seen = (Values, Option<String>, Option<QuestionText>);
 
 /// What a violation says beyond its condition; filled by generated code, only on failure.
 #[derive(Debug)]
@@ -34,10 +36,6 @@ impl<'c> Details<'c> {
     #[cold]
     pub(crate) fn leave_out_message(&mut self) {
         self.message.get_or_insert_default();
-    }
-
-    pub(crate) fn into_message(self) -> Option<String> {
-        self.message
     }
 
     pub(crate) fn into_parts(self) -> Seen {
@@ -119,8 +117,15 @@ pub(crate) struct Sentence {
 }
 
 impl Sentence {
-    /// The author's message, filled if it has placeholders; without one where it could not be filled.
-    pub(crate) fn of(condition: &Condition, filled: Option<String>) -> Self {
+    /// What the condition itself returned, which may contain any value; otherwise the author's message, filled if it has placeholders,
+    /// and without one where it could not be filled.
+    pub(crate) fn of(condition: &Condition, why: Option<String>, filled: Option<String>) -> Self {
+        if let Some(why) = why {
+            return Self {
+                message: Some(why),
+                template: Some(String::new()),
+            };
+        }
         let text = || condition.message().map(str::to_owned);
         if filled.as_ref().is_some_and(String::is_empty) {
             return Self {
@@ -141,14 +146,6 @@ impl Sentence {
         Self {
             message: Some(sentence),
             template: None,
-        }
-    }
-
-    /// Creates a sentence that the condition itself returned. It may contain any value.
-    pub(crate) fn computed(sentence: String) -> Self {
-        Self {
-            message: Some(sentence),
-            template: Some(String::new()),
         }
     }
 }

@@ -1,17 +1,15 @@
 //! Conditions, policies and violations, independent of tools.
 
 pub(crate) mod approval;
-pub(crate) mod assert;
+pub(crate) mod bounds;
 pub(crate) mod catch;
 pub(crate) mod condition;
-pub(crate) mod condition_result;
 pub(crate) mod counts;
 pub(crate) mod decide;
 pub(crate) mod details;
 pub(crate) mod expression;
 pub(crate) mod findings;
 pub(crate) mod frame;
-pub(crate) mod given;
 pub(crate) mod history;
 mod in_flight;
 pub(crate) mod nesting;
@@ -29,9 +27,9 @@ mod values;
 pub(crate) mod violation;
 
 pub use approval::{Answer, Approval, ApprovalRequest, Decision, Question};
+pub use bounds::ConditionResult;
 pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
-pub use condition_result::ConditionResult;
 pub use counts::Counts;
 pub use history::{AskedValue, History, ToolFunction, history};
 pub use observer::{Check, CheckEvent};

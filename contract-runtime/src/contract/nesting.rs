@@ -64,20 +64,24 @@ fn refuse(depth: u32) -> bool {
     std::panic::resume_unwind(Box::new(TooDeep))
 }
 
-/// Counts one condition as nested until it is dropped.
-pub(crate) struct Judging;
+/// Counts one condition as nested, if it is, until it is dropped.
+pub(crate) struct Judging {
+    is_nested: bool,
+}
 
 impl Judging {
     #[inline]
-    pub(crate) fn begin() -> Option<Self> {
+    pub(crate) fn begin(is_nested: bool) -> Option<Self> {
         // `then_some` would create the guard, and drop it, even if nothing has begun.
-        begin().then(|| Self)
+        (!is_nested || begin()).then(|| Self { is_nested })
     }
 }
 
 impl Drop for Judging {
     #[inline]
     fn drop(&mut self) {
-        end();
+        if self.is_nested {
+            end();
+        }
     }
 }

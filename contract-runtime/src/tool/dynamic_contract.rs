@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use super::dynamic::{Origin, Tool};
 use super::reply::Output;
+use crate::contract::bounds::{Checked, ConditionResult as _};
 use crate::contract::condition::{Condition, ConditionKind, ContractOf};
-use crate::contract::condition_result::{Checked, ConditionResult as _};
 use crate::contract::details::Details;
 use crate::contract::frame::{FrameOf, Stop};
 use crate::contract::history::{History, history};
@@ -109,7 +109,7 @@ impl DynamicContract {
                 }
                 Predicate::PreOverHistory(holds) => {
                     let holds = || holds(arguments, &history());
-                    frame.pre_over_history(index, None, &|_, seen| judge(&holds, seen))?;
+                    frame.pre_or_ask(index, None, &|_, seen| judge(&holds, seen))?;
                 }
                 Predicate::Post(_) => {}
             }

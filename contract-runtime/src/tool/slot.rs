@@ -18,7 +18,7 @@ use super::dynamic_contract::DynamicContract;
 use super::failure::FailureKind;
 use super::forgiving::Decoding;
 use super::kind::{MaybeReference, Plain, Reference};
-use crate::contract::condition_result::Checked;
+use crate::contract::bounds::Checked;
 use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
 use crate::schema::lexer::{Lexer, Unread};
 use crate::schema::{Describe, InputSchema, Parameter};
