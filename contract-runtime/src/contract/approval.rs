@@ -11,7 +11,6 @@ use std::sync::{Arc, LazyLock, Mutex};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::history::{self, CallArguments};
 use super::panics::ignore_poison;
 use super::scope::PolicyLayer;
 use super::violation::{MASK, Violation};
@@ -496,13 +495,5 @@ static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
 pub(crate) fn digest(parts: &[&str]) -> u128 {
     KEYS.iter().fold(0, |digest, keys| {
         (digest << 64) | u128::from(keys.hash_one(parts))
-    })
-}
-
-/// Returns a keyed digest of a call, by the meaning of its arguments. Returns `None` if there are too many arguments.
-pub(crate) fn call_digest(tool: &str, arguments: &dyn CallArguments) -> Option<u128> {
-    KEYS.iter().try_fold(0, |digest, keys| {
-        let arguments = history::sorted_digest(keys, arguments)?;
-        Some((digest << 64) | u128::from(keys.hash_one((tool, arguments))))
     })
 }

@@ -22,7 +22,7 @@ use super::bounds::Checked;
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
 use super::counts::Reached;
 use super::details::Details;
-use super::history::{CallPlace, Unplaced};
+use super::history::{CallPlace, Unanswered};
 use super::nesting::{self, Judging};
 use super::observer::{self, CheckEvent};
 use super::policy::{self, Policy, PolicyOrigin, Resolved};
@@ -475,7 +475,7 @@ impl FrameOf<'_> {
             place.ask();
             return Ok(());
         }
-        let why = self.unplaced().unplaced();
+        let why = self.no_history().to_string();
         Err(self.unanswered(index, why))
     }
 
@@ -531,7 +531,7 @@ impl FrameOf<'_> {
         let mut nowhere = ContractScope::EMPTY;
         if self.place().is_none() {
             let mut scope = Scope::below(self.held().get());
-            scope.place = Some(Arc::new(self.unplaced()));
+            scope.place = Some(Arc::new(CallPlace::nowhere(self.no_history())));
             nowhere = ContractScope::new(scope);
         }
         let pass = Pass::new(Some(0), 0);
@@ -551,16 +551,15 @@ impl FrameOf<'_> {
         judged.or_else(|unmet| self.fail_at(index, 0, unmet, condition))
     }
 
-    /// The place of a call in which no question has an answer.
-    fn unplaced(&self) -> CallPlace {
-        let why = if self.named {
-            Unplaced::NoRun
-        } else {
-            Unplaced::Direct
-        };
+    /// Why no question to a history has an answer in this call.
+    fn no_history(&self) -> Unanswered {
         match self.held().get() {
-            Some(scope) if self.named => CallPlace::nowhere(why, &scope.tool),
-            _ => CallPlace::nowhere(why, self.contract.name),
+            Some(scope) if self.named => Unanswered::NoRun {
+                tool: scope.tool.to_string(),
+            },
+            _ => Unanswered::Direct {
+                tool: self.contract.name.to_owned(),
+            },
         }
     }
 

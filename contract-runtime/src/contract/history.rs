@@ -1,17 +1,13 @@
 //! What conditions ask of the earlier calls of a run.
 
 mod answer;
-mod digest;
 mod place;
 mod records;
-mod turn;
 
 pub use answer::{AskedValue, ToolFunction};
-pub(crate) use answer::{Asker, HistoryTool};
-pub(crate) use digest::{CallArguments, sorted_digest};
-pub(crate) use place::{CallEnd, CallPlace, Unplaced};
-pub(crate) use records::RunHistory;
-pub(crate) use turn::AloneProblem;
+pub(crate) use answer::{Asker, HistoryTool, Unanswered};
+pub(crate) use place::{CallEnd, CallPlace};
+pub(crate) use records::{HAS_OTHERS, RunHistory, SentArguments};
 
 use super::scope::ContractScope;
 use answer::{Question, Tool};
@@ -63,7 +59,8 @@ use answer::{Question, Tool};
 ///
 /// A question that cannot be answered fails the condition, whatever the condition makes of the answer: in a call that belongs to
 /// no run, in a direct Rust call, and where the run no longer keeps what is asked for. A run keeps the last 1,000 calls of each
-/// tool; questions that nothing narrows count all its calls.
+/// tool, each with at most 4 kB of its arguments; of longer and of secret ones it keeps a hash. Questions that nothing narrows count
+/// all calls.
 ///
 /// A run within another one shares its history, except that `seen` is about what its own model has read.
 ///

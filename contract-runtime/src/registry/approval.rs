@@ -9,15 +9,15 @@ use super::entry::Entry;
 use super::inner::Inner;
 use super::outcome::Ending;
 use crate::contract::approval::{
-    Answer, ApprovalRequest, Approver, Asking, Decision, Question, call_digest, digest,
+    Answer, ApprovalRequest, Approver, Asking, Decision, Question, digest,
 };
 use crate::contract::decide::{decide, new_id};
+use crate::contract::history::SentArguments;
 use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
-use crate::tool::call::SentArguments;
 use crate::tool::call_input::CallInput;
 use crate::tool::failure::FailureKind;
 use crate::tool::{Context, Status};
@@ -390,6 +390,12 @@ fn told_apart(entry: &Entry, call: &CallInput<'_>, coerces: bool) -> u128 {
     let inputs = &entry.inputs;
     let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();
     let text = read.as_ref().map_or(&*call.arguments, |read| &read.text);
-    let arguments = SentArguments::of(text, &inputs.schema);
-    call_digest(&call.name, &arguments).unwrap_or_else(|| digest(&[&call.name, &call.arguments]))
+    let schema = &inputs.schema;
+    let effective = SentArguments { text, schema }.effective();
+    let mut parts = vec![&*call.name];
+    match &effective {
+        Some(all) => parts.extend(all.iter().flat_map(|(name, value)| [&**name, &**value])),
+        None => parts.push(&call.arguments),
+    }
+    digest(&parts)
 }

@@ -12,7 +12,7 @@ use super::body::{GateUse, Mode};
 use super::call::{Call, Whole};
 use super::dispatch::not_started;
 use super::inner::Inner;
-use crate::contract::history::AloneProblem;
+use crate::contract::history::HAS_OTHERS;
 use crate::contract::scope::{ContractScope, Gate};
 use crate::futures;
 use crate::tool::{CallInput, Context, Outcome, Status};
@@ -183,9 +183,7 @@ impl<'r> Batch<'r> {
                 .is_some_and(|entry| entry.tool.alone)
         };
         if self.several && alone(&call) {
-            return self
-                .not_started(call, AloneProblem::HasOthers.reason())
-                .await;
+            return self.not_started(call, HAS_OTHERS).await;
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),

@@ -149,9 +149,9 @@ impl Inner {
         }
         if mode.is_a_call()
             && let Some(history) = context.history()
-            && let Err(problem) = history.take_turn(self.entries[index].tool.alone)
+            && let Err(reason) = history.take_turn(self.entries[index].tool.alone)
         {
-            return Err(not_started(problem.reason()));
+            return Err(not_started(reason));
         }
         Ok(index)
     }

@@ -5,18 +5,15 @@ use std::mem::forget;
 use std::pin::Pin;
 use std::sync::{Mutex, OnceLock};
 
-use serde_json::Value;
-
 use super::context_params::{ContextValue, Need, Sources};
 use super::failure::FailureKind;
 use super::reply::Reply;
 use super::slot::{self, Argument, ArgumentType, Inputs, Judged};
 use crate::contract::condition::Contract;
 use crate::contract::frame::{Frame, FrameOf};
-use crate::contract::history::CallArguments;
+use crate::contract::history::SentArguments;
 use crate::contract::panics::ignore_poison;
 use crate::contract::scope::{ContractScope, Phase, PhaseOnUnwind};
-use crate::schema::InputSchema;
 use crate::schema::arguments::{self, Examined};
 
 /// One call by name, as generated code sees it.
@@ -44,7 +41,11 @@ impl Request<'_> {
     #[inline]
     pub(crate) fn begin(&self, frame: &FrameOf<'_>) {
         if let Some(place) = frame.place().filter(|_| !self.only_check) {
-            place.begin(&SentArguments::new(self));
+            let examined = self.examined.get();
+            place.begin(SentArguments {
+                text: examined.map_or(self.text, |examined| &examined.text),
+                schema: &self.inputs.schema,
+            });
         }
     }
 
@@ -190,34 +191,4 @@ fn describe(
     into.needs
         .extend(contexts.iter().map(|context| context.need().0));
     FailureKind::Checked
-}
-
-/// The arguments of a call as its body has them, defaults included.
-pub(crate) struct SentArguments<'r> {
-    text: &'r str,
-    schema: &'r InputSchema,
-}
-
-impl<'r> SentArguments<'r> {
-    pub(super) fn new(request: &'r Request<'_>) -> Self {
-        let examined = request.examined.get();
-        let text = examined.map_or(request.text, |examined| &examined.text);
-        Self::of(text, &request.inputs.schema)
-    }
-
-    pub(crate) const fn of(text: &'r str, schema: &'r InputSchema) -> Self {
-        Self { text, schema }
-    }
-}
-
-impl CallArguments for SentArguments<'_> {
-    fn text(&self) -> &str {
-        self.text
-    }
-
-    fn each_parameter(&self, visit: &mut dyn FnMut(&str, Option<&Value>)) {
-        for parameter in self.schema.parameters() {
-            visit(&parameter.name, parameter.default());
-        }
-    }
 }

@@ -116,7 +116,7 @@ impl Tool<'_> {
 
 /// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Unanswered {
+pub(crate) enum Unanswered {
     #[error(
         "`{tool}` was not run, because it depends on the earlier calls of a run, and this call belongs to none; the program that serves the tool must make its calls with `Context::run`"
     )]

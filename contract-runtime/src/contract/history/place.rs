@@ -7,8 +7,7 @@ use std::sync::{Mutex, OnceLock};
 use serde_json::Value;
 
 use super::answer::{Asker, Question, Tool, Unanswered};
-use super::digest::CallArguments;
-use super::records::{Position, RecordId, RunHistory};
+use super::records::{Position, RecordId, RunHistory, SentArguments};
 use crate::contract::panics::ignore_poison;
 
 /// How a call ended, as far as its effect goes.
@@ -23,7 +22,7 @@ pub(crate) enum CallEnd {
 /// The place of a call in the history of its run, if it has one.
 #[derive(Debug)]
 pub(crate) struct CallPlace {
-    run: Result<RunHistory, Unplaced>,
+    run: Result<RunHistory, Unanswered>,
     tool: String,
     function: Option<TypeId>,
     /// The tool and its registry; `None` for code that has no call of its own.
@@ -40,22 +39,6 @@ pub(crate) struct CallPlace {
     unanswered: Mutex<Option<Unanswered>>,
     /// The condition asked what no call could answer, which is its author's fault.
     is_misnamed: AtomicBool,
-}
-
-/// Why a call has no place in a history.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unplaced {
-    NoRun,
-    Direct,
-}
-
-impl Unplaced {
-    fn unanswered(self, tool: String) -> Unanswered {
-        match self {
-            Self::NoRun => Unanswered::NoRun { tool },
-            Self::Direct => Unanswered::Direct { tool },
-        }
-    }
 }
 
 impl CallPlace {
@@ -75,11 +58,11 @@ impl CallPlace {
     }
 
     /// The place of a call where a question has no answer.
-    pub(crate) fn nowhere(why: Unplaced, tool: &str) -> Self {
-        Self::without(Err(why), tool)
+    pub(crate) fn nowhere(why: Unanswered) -> Self {
+        Self::without(Err(why), "")
     }
 
-    fn without(run: Result<RunHistory, Unplaced>, tool: &str) -> Self {
+    fn without(run: Result<RunHistory, Unanswered>, tool: &str) -> Self {
         Self {
             run,
             tool: tool.to_owned(),
@@ -113,7 +96,7 @@ impl CallPlace {
     }
 
     /// Records that the call begins.
-    pub(crate) fn begin(&self, arguments: &dyn CallArguments) {
+    pub(crate) fn begin(&self, arguments: SentArguments<'_>) {
         let Ok(run) = &self.run else { return };
         let tool = (self.tool.as_str(), self.function);
         self.record
@@ -168,23 +151,13 @@ impl CallPlace {
         0
     }
 
-    /// Why no question has an answer here; empty where some have.
-    pub(crate) fn unplaced(&self) -> String {
-        let tool = self.tool.clone();
-        match &self.run {
-            Ok(_) => String::new(),
-            Err(why) => why.unanswered(tool).to_string(),
-        }
-    }
-
     pub(super) fn answer(
         &self,
         tool: Tool<'_>,
         question: Question,
         narrowed: &[(String, Option<Value>)],
     ) -> Result<usize, Unanswered> {
-        let run = self.run.as_ref();
-        let run = run.map_err(|why| why.unanswered(self.tool.clone()))?;
+        let run = self.run.as_ref().map_err(Unanswered::clone)?;
         let position = Position {
             number: self.record.get().map(|record| record.number),
             turn: self.turn,

@@ -1,16 +1,17 @@
 //! The calls of a run, as it remembers them: counts without end, and records up to a limit.
 
 use std::any::TypeId;
-use std::collections::VecDeque;
-use std::hash::RandomState;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Arc, Mutex, MutexGuard};
 
+use contract_schema::input_schema::InputSchema;
+use contract_schema::json_text;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::answer::{Question, Tool, Unanswered};
-use super::digest::{self, CallArguments, Digest};
 use super::place::CallEnd;
-use super::turn::Turn;
 use crate::contract::panics::ignore_poison;
 
 /// How many calls of each tool a run keeps a record of.
@@ -23,7 +24,8 @@ pub(crate) struct RunHistory {
     reader: Arc<Reader>,
     /// When the turn began that its calls are of; without one, each call is a turn.
     pub(super) since: Option<u64>,
-    pub(super) turn: Option<Arc<Turn>>,
+    /// The turn of its calls, if it has more than one, or may have: whether its first call must be the only one, once there is one.
+    pub(super) turn: Option<Arc<Mutex<Option<bool>>>>,
 }
 
 /// The calls of a run and of all runs within it.
@@ -55,8 +57,6 @@ struct Reader {
 struct ToolRecords {
     name: String,
     function: Option<TypeId>,
-    /// The names of its arguments, as numbers.
-    arguments: Vec<u64>,
     /// How many have begun and were not refused.
     counted: usize,
     succeeded: usize,
@@ -72,8 +72,11 @@ struct Record {
     /// Whose conversation has the result, if one has.
     reader: Option<u64>,
     succeeded: Option<u64>,
-    pairs: Box<[u64]>,
+    arguments: Arguments,
 }
+
+/// The names and values of the arguments of a call, each as text or as the hash of it.
+type Arguments = Box<[(Box<str>, Box<str>)]>;
 
 /// Where a call stands in the records.
 #[derive(Clone, Copy, Debug)]
@@ -125,15 +128,15 @@ impl RunHistory {
         &self,
         tool: (&str, Option<TypeId>),
         is_read: bool,
-        arguments: &dyn CallArguments,
+        arguments: SentArguments<'_>,
     ) -> RecordId {
-        let digest = digest::digest(&self.records.key, arguments);
+        let arguments = self.records.kept(arguments);
         let reader = is_read.then_some(self.reader.id);
         let mut inner = self.records.inner();
         let number = inner.tick();
-        let tool = inner.tool(tool, arguments, &self.records.key);
+        let tool = inner.tool(tool);
         if let Some(records) = inner.tools.get_mut(tool) {
-            records.begin(number, reader, digest);
+            records.begin(number, reader, arguments);
         }
         RecordId { number, tool }
     }
@@ -176,7 +179,17 @@ impl RunHistory {
         question: Question,
         narrowed: &[(String, Option<Value>)],
     ) -> Result<usize, Unanswered> {
-        let wanted = self.wanted(tool, narrowed)?;
+        let mut wanted = Vec::with_capacity(narrowed.len());
+        for (name, value) in narrowed {
+            let Some(text) = value.as_ref().map(Value::to_string) else {
+                return Err(Unanswered::NotJson {
+                    tool: tool.name().to_owned(),
+                    argument: name.clone(),
+                });
+            };
+            let text = json_text::canonical(&text).unwrap_or(text);
+            wanted.push((self.records.wanted(name), self.records.wanted(&text)));
+        }
         let inner = self.records.inner();
         let has_earlier = inner.has_earlier;
         let asked = inner.tools.iter().enumerate();
@@ -190,7 +203,7 @@ impl RunHistory {
                     Question::Counted => records.before(position.number),
                 }
             } else {
-                records.knows(narrowed, &self.records.key)?;
+                records.knows(&wanted)?;
                 let found = records.found(position, question, self.reader.id, &wanted);
                 let is_decided = question != Question::Counted && found > 0;
                 if records.dropped && !is_decided {
@@ -224,26 +237,124 @@ impl RunHistory {
         run
     }
 
-    fn wanted(
-        &self,
-        tool: Tool<'_>,
-        narrowed: &[(String, Option<Value>)],
-    ) -> Result<Vec<u64>, Unanswered> {
-        let key = &self.records.key;
-        let wanted = narrowed.iter().map(|(name, value)| match value {
-            Some(value) => Ok(digest::pair(key, name, &value.to_string())),
-            None => Err(Unanswered::NotJson {
-                tool: tool.name().to_owned(),
-                argument: name.clone(),
-            }),
-        });
-        wanted.collect()
+    /// The same history, for the calls of one turn that begins now.
+    pub(crate) fn turn(&self) -> Self {
+        let mut run = self.as_of_now();
+        run.turn = Some(Arc::default());
+        run
+    }
+
+    /// The same history, in the turn that it is in or in one that begins now.
+    pub(crate) fn in_turn(&self) -> Self {
+        match self.turn {
+            Some(_) => self.clone(),
+            None => self.turn(),
+        }
+    }
+
+    /// Takes a call into its turn. The error says why it cannot be made, and what to do.
+    pub(crate) fn take_turn(&self, alone: bool) -> Result<(), &'static str> {
+        let Some(turn) = &self.turn else {
+            return Ok(());
+        };
+        let mut first = ignore_poison(turn.lock());
+        match (*first, alone) {
+            (Some(true), _) => Err(FOLLOWS_ONE),
+            (Some(false), true) => Err(HAS_OTHERS),
+            _ => {
+                *first = Some(alone);
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Why a call that has to be the only one of its turn cannot be made.
+pub(crate) const HAS_OTHERS: &str =
+    "this tool must be the only call of its turn; call it again, without any other call beside it";
+const FOLLOWS_ONE: &str =
+    "an earlier call of the same turn must be its only one; call this tool again in the next turn";
+
+/// The most arguments of a call that are kept.
+const MOST: usize = 64;
+
+/// The most bytes of names and values that one record keeps as text. What does not fit is kept as a hash, so a record has some 8 kB at
+/// most, and the records of one tool 8 MB.
+const TEXT: usize = 4_096;
+
+/// The arguments of a call as they were sent, and the schema of its tool.
+#[derive(Clone, Copy)]
+pub(crate) struct SentArguments<'r> {
+    /// JSON; blank text stands for no arguments.
+    pub(crate) text: &'r str,
+    pub(crate) schema: &'r InputSchema,
+}
+
+impl SentArguments<'_> {
+    /// Returns the arguments as the body has them, each as canonical JSON: one that is left out has its default, or else is null. Returns
+    /// `None` for more than are kept.
+    pub(crate) fn effective(self) -> Option<BTreeMap<String, String>> {
+        let canonical = |text: &str| json_text::canonical(text).unwrap_or_else(|| text.to_owned());
+        let sent: Option<BTreeMap<String, Box<RawValue>>> = match self.text.trim_ascii() {
+            "" => None,
+            text => serde_json::from_str(text).ok()?,
+        };
+        let mut all = BTreeMap::new();
+        for parameter in self.schema.parameters() {
+            let default = parameter
+                .default()
+                .map_or("null".to_owned(), Value::to_string);
+            all.insert(parameter.name.to_string(), canonical(&default));
+        }
+        // Null is as good as left out.
+        let sent = sent
+            .into_iter()
+            .flatten()
+            .filter(|(_, value)| value.get() != "null");
+        all.extend(sent.map(|(name, value)| (name, canonical(value.get()))));
+        (all.len() <= MOST).then_some(all)
+    }
+}
+
+/// A text that is looked for, and its hash.
+struct Wanted(String, String);
+
+impl Wanted {
+    fn is(&self, kept: &str) -> bool {
+        kept == self.0 || kept == self.1
     }
 }
 
 impl CallRecords {
     fn inner(&self) -> MutexGuard<'_, Inner> {
         ignore_poison(self.inner.lock())
+    }
+
+    /// Returns what is kept instead of a text. It is no JSON. The hash function has a random key for each run, so that texts with equal
+    /// hashes cannot be chosen on purpose.
+    fn hash(&self, text: &str) -> String {
+        format!("#{:016x}", self.key.hash_one(text))
+    }
+
+    fn kept(&self, sent: SentArguments<'_>) -> Option<Arguments> {
+        let mut left = TEXT;
+        let mut kept = |text: String, is_secret: bool| match left.checked_sub(text.len()) {
+            Some(rest) if !is_secret => {
+                left = rest;
+                text.into()
+            }
+            _ => self.hash(&text).into(),
+        };
+        let all = sent.effective()?.into_iter();
+        let all = all.map(|(name, value)| {
+            let is_secret = sent.schema.is_secret(&name);
+            (kept(name, false), kept(value, is_secret))
+        });
+        Some(all.collect())
+    }
+
+    fn wanted(&self, text: &str) -> Wanted {
+        Wanted(text.to_owned(), self.hash(text))
     }
 }
 
@@ -253,20 +364,12 @@ impl Inner {
         self.next
     }
 
-    fn tool(
-        &mut self,
-        (name, function): (&str, Option<TypeId>),
-        arguments: &dyn CallArguments,
-        key: &RandomState,
-    ) -> usize {
+    fn tool(&mut self, (name, function): (&str, Option<TypeId>)) -> usize {
         let known = |one: &ToolRecords| one.function == function && one.name == name;
         self.tools.iter().position(known).unwrap_or_else(|| {
-            let mut names = Vec::new();
-            arguments.each_parameter(&mut |name, _| names.push(digest::name(key, name)));
             self.tools.push(ToolRecords {
                 name: name.to_owned(),
                 function,
-                arguments: names,
                 counted: 0,
                 succeeded: 0,
                 dropped: false,
@@ -278,17 +381,12 @@ impl Inner {
 }
 
 impl ToolRecords {
-    fn begin(&mut self, number: u64, reader: Option<u64>, digest: Option<Digest>) {
+    fn begin(&mut self, number: u64, reader: Option<u64>, arguments: Option<Arguments>) {
         self.counted += 1;
-        let Some(Digest { pairs, further }) = digest else {
+        let Some(arguments) = arguments else {
             self.dropped = true;
             return;
         };
-        for name in further {
-            if self.arguments.len() < KEPT && !self.arguments.contains(&name) {
-                self.arguments.push(name);
-            }
-        }
         if self.kept.len() >= KEPT {
             self.kept.pop_front();
             self.dropped = true;
@@ -297,7 +395,7 @@ impl ToolRecords {
             number,
             reader,
             succeeded: None,
-            pairs,
+            arguments,
         });
     }
 
@@ -308,24 +406,26 @@ impl ToolRecords {
     }
 
     /// A misspelt argument would find nothing, and so let everything pass.
-    fn knows(
-        &self,
-        narrowed: &[(String, Option<Value>)],
-        key: &RandomState,
-    ) -> Result<(), Unanswered> {
-        let unknown = narrowed
-            .iter()
-            .find(|(name, _)| !self.arguments.contains(&digest::name(key, name)));
-        match unknown {
+    fn knows(&self, wanted: &[(Wanted, Wanted)]) -> Result<(), Unanswered> {
+        let has =
+            |record: &Record, name: &Wanted| record.arguments.iter().any(|(own, _)| name.is(own));
+        let is_known = |name| self.kept.is_empty() || self.kept.iter().any(|one| has(one, name));
+        match wanted.iter().find(|(name, _)| !is_known(name)) {
             None => Ok(()),
-            Some((argument, _)) => Err(Unanswered::NoArgument {
+            Some((Wanted(argument, _), _)) => Err(Unanswered::NoArgument {
                 tool: self.name.clone(),
                 argument: argument.clone(),
             }),
         }
     }
 
-    fn found(&self, position: Position, question: Question, reader: u64, wanted: &[u64]) -> usize {
+    fn found(
+        &self,
+        position: Position,
+        question: Question,
+        reader: u64,
+        wanted: &[(Wanted, Wanted)],
+    ) -> usize {
         let is_asked = |record: &&Record| match question {
             Question::Counted => position.number.is_none_or(|own| record.number < own),
             Question::Succeeded => record.succeeded.is_some(),
@@ -334,7 +434,11 @@ impl ToolRecords {
                     && record.succeeded.is_some_and(|at| at < position.turn)
             }
         };
-        let has_all = |record: &&Record| wanted.iter().all(|pair| record.pairs.contains(pair));
+        let has = |record: &Record, (name, value): &(Wanted, Wanted)| {
+            let mut arguments = record.arguments.iter();
+            arguments.any(|(own, sent)| name.is(own) && value.is(sent))
+        };
+        let has_all = |record: &&Record| wanted.iter().all(|one| has(record, one));
         self.kept.iter().filter(is_asked).filter(has_all).count()
     }
 }
@@ -362,27 +466,21 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-
-    /// One argument of a schema, and one that no schema names.
-    struct Sent(String);
-
-    impl CallArguments for Sent {
-        fn text(&self) -> &str {
-            &self.0
-        }
-
-        fn each_parameter(&self, visit: &mut dyn FnMut(&str, Option<&Value>)) {
-            visit("id", None);
-        }
-    }
 
     #[test]
     fn what_a_run_keeps_of_its_calls_is_bounded() {
-        let run = RunHistory::default();
+        let schema = InputSchema::from_object(json!({
+            "type": "object",
+            "properties": {"id": {"type": "integer"}},
+        }));
+        let (run, schema) = (RunHistory::default(), schema.unwrap());
         for number in 0..100_000 {
-            let sent = Sent(format!(r#"{{"id":{number},"extra{number}":"{number}"}}"#));
-            let id = run.begin(("find", None), true, &sent);
+            let text = format!(r#"{{"id":{number},"extra{number}":"{number}"}}"#);
+            let (text, schema) = (text.as_str(), &schema);
+            let id = run.begin(("find", None), true, SentArguments { text, schema });
             let end = match number % 3 {
                 0 => CallEnd::Succeeded,
                 1 => CallEnd::MayHaveRun,
@@ -395,8 +493,55 @@ mod tests {
             panic!("one tool was called");
         };
         assert_eq!((tool.counted, tool.succeeded), (66_667, 33_334));
-        assert_eq!((tool.kept.len(), tool.arguments.len()), (KEPT, KEPT));
+        assert_eq!(tool.kept.len(), KEPT);
         assert!(tool.kept.capacity() <= 2 * KEPT);
         assert_eq!(run.reader.first.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn long_and_secret_arguments_are_kept_as_hashes() {
+        let schema = InputSchema::from_object(json!({
+            "type": "object",
+            "properties": {"key": {"type": "string", "writeOnly": true}},
+        }));
+        let (run, schema) = (RunHistory::default(), schema.unwrap());
+        let long = "a".repeat(3_000);
+        let mut sent =
+            json!({"key": "hunter2", "a": long, "b": long, "c": "short", long.clone(): 1});
+        for number in 0..50 {
+            sent[format!("further{number}")] = json!(long);
+        }
+        let (text, schema) = (&*sent.to_string(), &schema);
+        let kept = run.records.kept(SentArguments { text, schema }).unwrap();
+        let value = |name: &str| {
+            kept.iter()
+                .find(|(own, _)| **own == *name)
+                .map(|(_, value)| &**value)
+        };
+        assert_eq!(value("a"), Some(&*format!("\"{long}\"")));
+        assert_eq!(value("b"), Some(&*run.records.hash(&format!("\"{long}\""))));
+        assert_eq!(value("c"), Some("\"short\""));
+        assert_eq!(value("key"), Some(&*run.records.hash("\"hunter2\"")));
+        let bytes: usize = kept
+            .iter()
+            .map(|(name, value)| name.len() + value.len())
+            .sum();
+        assert!(bytes <= TEXT + 2 * MOST * 17, "{bytes}");
+        run.begin(("find", None), true, SentArguments { text, schema });
+        let position = Position {
+            number: None,
+            turn: 0,
+        };
+        for (name, asked, found) in [
+            ("key", "hunter2", 1),
+            ("key", "hunter3", 0),
+            ("b", &*long, 1),
+            ("c", "short", 1),
+            ("c", "long", 0),
+        ] {
+            let narrowed = [(name.to_owned(), Some(Value::from(asked)))];
+            let answer = run.answer(position, Tool::Named("find"), Question::Counted, &narrowed);
+            assert_eq!(answer, Ok(found), "{name}");
+        }
     }
 }
