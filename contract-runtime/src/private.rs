@@ -18,12 +18,12 @@ pub use crate::contract::findings::judge::{Judged, judge, report};
 pub use crate::contract::frame::{
     Frame, Kept, Neighbours, Pass, Stop, assert, end, run, run_async,
 };
+pub use crate::contract::panics::{settle, settle_unit};
 pub use crate::contract::policy::Policy;
 pub use crate::contract::type_kind::{
     Container, Known, KnownKind, Returned, Shape, TypeKind, UnknownKind, converted, count, either,
     item, kind, pattern, widened,
 };
-pub use crate::contract::unwind::{settle, settle_unit};
 pub use crate::registry::Builder;
 pub use crate::schema::{Describe, Hints};
 pub use crate::tool::call::{Call, Running, later, ready};

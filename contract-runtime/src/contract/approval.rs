@@ -1,23 +1,22 @@
 //! What a person is asked before a call may go on, the answer, and what a run remembers of answers.
 
+use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::hash::BuildHasher as _;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex};
+use std::task::{Context, Poll};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::panics::ignore_poison;
-use super::scope::PolicyLayer;
+use super::observer::Questioning;
+use super::panics::{Panicked, discard, guard, ignore_poison};
+use super::scope::{ContractScope, PolicyLayer, Scope};
 use super::violation::{MASK, Violation};
-
-mod question_text;
-
-pub(crate) use question_text::QuestionText;
 
 /// One thing that a person is asked.
 ///
@@ -285,6 +284,121 @@ pub struct OpenQuestions {
     pub(crate) unwritten: bool,
 }
 
+/// The text of a question, as generated code writes it: words of the author, values that the author's code computed, and values
+/// that may come from a model.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct QuestionText {
+    shown: String,
+    exact: String,
+    is_cut: bool,
+}
+
+/// The longest value of a model in a question, in characters.
+const VALUE: usize = 1_000;
+/// The longest text that the author's code computed, in characters.
+const COMPUTED: usize = 4_000;
+
+impl QuestionText {
+    /// Adds words of the author.
+    pub fn text(&mut self, text: &str) {
+        self.shown.extend(visible(text));
+        self.exact.push_str(text);
+    }
+
+    /// Adds what the author's code computed.
+    pub fn computed(&mut self, value: fmt::Arguments<'_>) {
+        let value = self.cut(&value.to_string(), COMPUTED);
+        self.shown.push_str(&value);
+    }
+
+    /// Adds a value of a model, which can end no quotation and hide nothing.
+    ///
+    /// A number, a boolean, and what has no more than two bytes in memory, such as an enum of units, cannot carry a text of the
+    /// model, so these stand without quotation marks.
+    #[inline]
+    pub fn value<T: ?Sized>(&mut self, of: &T, value: fmt::Arguments<'_>) {
+        self.value_of_size(size_of_val(of), value);
+    }
+
+    fn value_of_size(&mut self, size: usize, value: fmt::Arguments<'_>) {
+        let value = self.cut(&value.to_string(), VALUE);
+        if size <= 2 || is_plain(value.trim()) {
+            self.shown.push_str(&value);
+            return;
+        }
+        // A value that its author quotes already is quoted only once.
+        let inside = value
+            .strip_prefix('"')
+            .and_then(|rest| rest.strip_suffix('"'));
+        self.shown.push('"');
+        self.shown
+            .push_str(&inside.unwrap_or(&value).replace('"', "'"));
+        self.shown.push('"');
+    }
+
+    /// Adds the whole value to the exact text and returns what is shown of it.
+    fn cut(&mut self, value: &str, limit: usize) -> String {
+        // The length marks where the value ends, so that two values cannot be read as others.
+        self.exact.extend([&value.len().to_string(), ":", value]);
+        let letters: Vec<char> = visible(value).collect();
+        let left_out = letters.len().saturating_sub(limit);
+        if left_out == 0 {
+            return letters.into_iter().collect();
+        }
+        self.is_cut = true;
+        let (start, rest) = letters.split_at(limit / 2);
+        let (_, end) = rest.split_at(left_out);
+        let mut cut: String = start.iter().collect();
+        cut.extend([" [", &left_out.to_string(), " characters left out] "]);
+        cut.extend(end);
+        cut
+    }
+
+    /// Creates the text of a sentence that was not written as a question.
+    pub(crate) fn of_sentence(sentence: &str) -> Self {
+        let mut text = Self::default();
+        text.computed(format_args!("{sentence}"));
+        text
+    }
+
+    pub(crate) fn into_question(self, contract: String) -> Question {
+        Question {
+            contract,
+            exact: Exact {
+                digest: digest(&[&self.exact]),
+                is_cut: self.is_cut,
+            },
+            text: self.shown,
+        }
+    }
+}
+
+fn is_plain(value: &str) -> bool {
+    let is_number = |letter: char| letter.is_ascii_digit() || "+-.eE".contains(letter);
+    matches!(value, "true" | "false")
+        || value.chars().all(is_number) && value.parse::<f64>().is_ok()
+}
+
+/// Returns the characters of a text without those that move a cursor, reorder letters or are invisible.
+fn visible(text: &str) -> impl Iterator<Item = char> {
+    let letters = text
+        .chars()
+        .map(|letter| if letter.is_whitespace() { ' ' } else { letter });
+    letters.filter(|letter| !is_hidden(*letter))
+}
+
+/// Control characters, and those that format, join or reorder what stands around them (Unicode 16.0, general category
+/// Cf, and the tags and selectors that are drawn as nothing).
+fn is_hidden(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter,
+            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
+}
+
 /// What the program says about a call, for which it may wait.
 pub(crate) type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
@@ -350,34 +464,38 @@ impl Asking {
         if self.denial(std::slice::from_ref(question)).is_some() {
             return false;
         }
-        self.approved.contains(&self.sentence(question))
-            || [self.repeated(question), self.condition(question)]
+        self.approved.contains(&self.key(question, Approval::Once))
+            || [Approval::SameArguments, Approval::SameConditions]
                 .iter()
-                .any(|key| self.runs().any(|run| run.answers.approved(key)))
+                .map(|reach| self.key(question, *reach))
+                .any(|key| self.runs().any(|run| run.answers.is_approved(key)))
     }
 
     /// Keeps an approval for as long as it reaches.
     pub(crate) fn keep(&self, approval: Approval, questions: &[Question]) {
         let Some(run) = &self.run else { return };
-        for question in questions.iter().filter(|one| !one.exact.is_cut) {
-            match approval {
-                Approval::Once => {}
-                Approval::SameArguments => run.answers.approve(self.repeated(question)),
-                Approval::SameConditions => run.answers.approve(self.condition(question)),
+        if approval != Approval::Once {
+            for question in questions.iter().filter(|one| !one.exact.is_cut) {
+                let key = self.key(question, approval);
+                run.answers.remember(key, Remembered::Approved);
             }
         }
     }
 
     /// Returns why one of these questions was denied in this run, if it was.
     pub(crate) fn denial(&self, questions: &[Question]) -> Option<String> {
-        let mut keys = questions.iter().map(|question| self.repeated(question));
-        keys.find_map(|key| self.runs().find_map(|run| run.answers.denial(&key)))
+        let mut keys = questions
+            .iter()
+            .map(|question| self.key(question, Approval::SameArguments));
+        keys.find_map(|key| self.runs().find_map(|run| run.answers.denial(key)))
     }
 
     pub(crate) fn deny(&self, reason: &str, questions: &[Question]) {
         if let Some(run) = &self.run {
             for question in questions {
-                run.answers.deny(self.repeated(question), reason);
+                let key = self.key(question, Approval::SameArguments);
+                run.answers
+                    .remember(key, Remembered::Denied(reason.to_owned()));
             }
         }
     }
@@ -385,9 +503,10 @@ impl Asking {
     /// Notes that these questions had no answer. Returns true at the third time in the run.
     pub(crate) fn is_given_up(&self, questions: &[Question]) -> bool {
         let Some(run) = &self.run else { return false };
-        let counts = questions
-            .iter()
-            .map(|one| run.answers.unanswered(self.repeated(one)));
+        let counts = questions.iter().map(|one| {
+            run.answers
+                .unanswered(self.key(one, Approval::SameArguments))
+        });
         counts.max() >= Some(UNANSWERED)
     }
 
@@ -395,34 +514,25 @@ impl Asking {
         std::iter::successors(self.run.as_deref(), |run| run.outer.as_deref())
     }
 
-    /// Returns the digest of a question to this call.
-    pub(crate) fn sentence(&self, question: &Question) -> u128 {
-        self.key(&[&question.contract, &question.exact.digest.to_string()])
-    }
-
-    /// Returns the digest of a question to any call with these arguments.
-    fn repeated(&self, question: &Question) -> u128 {
-        let call = self.call.to_string();
-        self.key(&[
-            &question.contract,
-            &question.exact.digest.to_string(),
-            &call,
-        ])
-    }
-
-    /// Returns the digest of a condition, whatever it asks.
-    fn condition(&self, question: &Question) -> u128 {
-        self.key(&[&question.contract])
-    }
-
+    /// Returns the digest of a question, as far as an approval of it reaches: of this question to any call of the tool, to calls with
+    /// the same arguments, or of whatever the condition asks.
+    ///
     /// Includes the registry and the caller: a tool of another registry may have the same name and ask the same, and an answer is good
     /// for one caller only.
-    fn key(&self, parts: &[&str]) -> u128 {
-        let registry = self.registry.to_string();
-        let caller = self.caller.as_deref();
-        let is_known = if caller.is_some() { "by" } else { "" };
-        let of_tool = [&registry, &*self.tool, is_known, caller.unwrap_or_default()];
-        digest(&[&of_tool, parts].concat())
+    pub(crate) fn key(&self, question: &Question, reach: Approval) -> u128 {
+        let numbers = [self.registry.into(), question.exact.digest, self.call];
+        let [registry, exact, call] = numbers.map(|number: u128| number.to_string());
+        let (is_known, caller) = match &self.caller {
+            Some(caller) => ("by", &**caller),
+            None => ("", ""),
+        };
+        let mut parts = vec![&registry, &*self.tool, is_known, caller, &question.contract];
+        match reach {
+            Approval::Once => parts.push(&exact),
+            Approval::SameArguments => parts.extend([&*exact, &call]),
+            Approval::SameConditions => {}
+        }
+        digest(&parts)
     }
 }
 
@@ -432,58 +542,54 @@ const UNANSWERED: u32 = 3;
 /// How many answers a run remembers; beyond that it asks again.
 const REMEMBERED: usize = 10_000;
 
-/// The answers of a run.
+/// The answers of a run, by the keys of their questions.
 #[derive(Default)]
-pub(crate) struct RunAnswers(Mutex<Option<Box<Remembered>>>);
+pub(crate) struct RunAnswers(Mutex<HashMap<u128, Remembered>>);
 
-#[derive(Default)]
-struct Remembered {
-    approved: HashSet<u128>,
-    denied: HashMap<u128, String>,
+enum Remembered {
+    Approved,
+    /// With the reason. It wins over an approval.
+    Denied(String),
     /// How often there was no answer.
-    unanswered: HashMap<u128, u32>,
+    Unanswered(u32),
 }
 
 impl RunAnswers {
-    fn approved(&self, key: &u128) -> bool {
-        let remembered = ignore_poison(self.0.lock());
-        remembered
-            .as_ref()
-            .is_some_and(|all| all.approved.contains(key))
+    fn is_approved(&self, key: u128) -> bool {
+        let all = ignore_poison(self.0.lock());
+        matches!(all.get(&key), Some(Remembered::Approved))
     }
 
-    fn denial(&self, key: &u128) -> Option<String> {
-        ignore_poison(self.0.lock())
-            .as_ref()?
-            .denied
-            .get(key)
-            .cloned()
+    fn denial(&self, key: u128) -> Option<String> {
+        match ignore_poison(self.0.lock()).get(&key)? {
+            Remembered::Denied(reason) => Some(reason.clone()),
+            _ => None,
+        }
     }
 
-    fn approve(&self, key: u128) {
-        let mut remembered = ignore_poison(self.0.lock());
-        let all = remembered.get_or_insert_default();
-        if all.approved.len() < REMEMBERED {
-            all.approved.insert(key);
+    fn remember(&self, key: u128, answer: Remembered) {
+        let mut all = ignore_poison(self.0.lock());
+        let is_kept = match all.get(&key) {
+            None => all.len() < REMEMBERED,
+            Some(Remembered::Denied(_)) => matches!(answer, Remembered::Denied(_)),
+            Some(_) => true,
+        };
+        if is_kept {
+            all.insert(key, answer);
         }
     }
 
     fn unanswered(&self, key: u128) -> u32 {
-        let mut remembered = ignore_poison(self.0.lock());
-        let all = remembered.get_or_insert_default();
-        if all.unanswered.len() >= REMEMBERED && !all.unanswered.contains_key(&key) {
+        let mut all = ignore_poison(self.0.lock());
+        if all.len() >= REMEMBERED && !all.contains_key(&key) {
             return UNANSWERED;
         }
-        let count = all.unanswered.entry(key).or_default();
-        *count += 1;
-        *count
-    }
-
-    fn deny(&self, key: u128, reason: &str) {
-        let mut remembered = ignore_poison(self.0.lock());
-        let all = remembered.get_or_insert_default();
-        if all.denied.len() < REMEMBERED {
-            all.denied.insert(key, reason.to_owned());
+        match all.entry(key).or_insert(Remembered::Unanswered(0)) {
+            Remembered::Unanswered(count) => {
+                *count += 1;
+                *count
+            }
+            _ => 0,
         }
     }
 }
@@ -496,4 +602,95 @@ pub(crate) fn digest(parts: &[&str]) -> u128 {
     KEYS.iter().fold(0, |digest, keys| {
         (digest << 64) | u128::from(keys.hash_one(parts))
     })
+}
+
+const NOT_AT_ONCE: &str = "a call that a tool makes cannot wait for an answer";
+const PANICKED: &str = "the program that asks about it failed";
+
+/// Waits for the decision on a request about a call at this depth, or says why there is none. A call inside of another does not
+/// wait at all.
+pub(crate) async fn decide(
+    approver: &Approver,
+    request: ApprovalRequest,
+    depth: usize,
+) -> Result<Decision, &'static str> {
+    let mut scope = Scope::aside(ContractScope::current().get());
+    scope.depth = depth;
+    let mut deciding = pin!(answer(ContractScope::new(scope), || approver.decide(request)));
+    poll_fn(|task| match deciding.as_mut().poll(task) {
+        Poll::Pending if depth > 1 => Poll::Ready(Err(NOT_AT_ONCE)),
+        decision => decision.map(|decision| decision.map_err(|_| PANICKED)),
+    })
+    .await
+}
+
+/// Asks about something that came up in the body of a call. Returns `None` if there is no approver.
+pub(crate) async fn during_call(
+    scope: &Scope,
+    of_call: Option<&Approver>,
+    question: &str,
+) -> Option<Decision> {
+    let layers = [scope.run.as_deref(), scope.registry.as_deref()];
+    let of_layer = || {
+        let mut layers = layers.into_iter().flatten();
+        layers.find_map(|layer| layer.approver.as_ref())
+    };
+    let approver = of_call.or_else(of_layer)?;
+    let contract = format!("{}.body", scope.tool);
+    let question = QuestionText::of_sentence(question).into_question(contract);
+    let mut request = ApprovalRequest::about(vec![question]);
+    request.id = new_id();
+    request.call_id.clone_from(&scope.call_id);
+    scope.tool.as_ref().clone_into(&mut request.tool);
+    request.arguments = scope.secrets.masked(&scope.arguments);
+    let mut questioning = Questioning::begin(Scope::below(Some(scope)), &request);
+    let decided = decide(approver, request.clone(), scope.depth).await;
+    let decision = decided.unwrap_or_else(|why| Decision::Denied(why.to_owned()));
+    questioning.decided(&decision);
+    Some(decision)
+}
+
+/// Waits for what the program says about a call. All of it runs in this scope, and the error is a panic of it.
+pub(crate) async fn answer<T>(
+    scope: ContractScope,
+    begin: impl FnOnce() -> Answering<T>,
+) -> Result<T, Panicked> {
+    let future = Some(scope.clone().enter(|| guard(begin))?);
+    let mut answering = InScope { scope, future };
+    poll_fn(|task| match answering.poll(task) {
+        Ok(answer) => answer.map(Ok),
+        Err(panicked) => Poll::Ready(Err(panicked)),
+    })
+    .await
+}
+
+/// A future that is polled and dropped in a scope, and may panic in either.
+struct InScope<T> {
+    scope: ContractScope,
+    /// `None` when it is dropped.
+    future: Option<Answering<T>>,
+}
+
+impl<T> InScope<T> {
+    fn poll(&mut self, task: &mut Context<'_>) -> Result<Poll<T>, Panicked> {
+        let Some(future) = &mut self.future else {
+            return Ok(Poll::Pending);
+        };
+        let scope = self.scope.clone();
+        scope.enter(|| guard(|| future.as_mut().poll(task)))
+    }
+}
+
+impl<T> Drop for InScope<T> {
+    fn drop(&mut self) {
+        let future = self.future.take();
+        self.scope.clone().enter(|| discard(future));
+    }
+}
+
+/// Returns an id that cannot be guessed and that no other request of this process has.
+pub(crate) fn new_id() -> String {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    format!("{:032x}", digest(&["request", &count.to_string()]))
 }

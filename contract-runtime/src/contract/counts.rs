@@ -45,57 +45,33 @@ impl Counts {
     }
 }
 
-/// The counts of one execution, which has few conditions. Violations are counted as they are told.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reached {
-    pub(crate) evaluated: u32,
-    pub(crate) waived: u32,
-    pub(crate) skipped: u32,
-}
-
-impl From<Reached> for Counts {
-    fn from(reached: Reached) -> Self {
-        Self {
-            evaluated: reached.evaluated.into(),
-            violated: 0,
-            waived: reached.waived.into(),
-            skipped: reached.skipped.into(),
-        }
-    }
-}
-
 #[derive(Debug, Default)]
-pub(crate) struct Counters {
-    evaluated: AtomicU64,
-    violated: AtomicU64,
-    waived: AtomicU64,
-    skipped: AtomicU64,
-}
+pub(crate) struct Counters([AtomicU64; 4]);
 
 impl Counters {
     pub(crate) fn add(&self, counts: Counts) {
-        // One addition in the ordinary case; the others are rare.
-        if counts.evaluated > 0 {
-            self.evaluated
-                .fetch_add(counts.evaluated, Ordering::Relaxed);
-        }
-        if counts.violated > 0 {
-            self.violated.fetch_add(counts.violated, Ordering::Relaxed);
-        }
-        if counts.waived > 0 {
-            self.waived.fetch_add(counts.waived, Ordering::Relaxed);
-        }
-        if counts.skipped > 0 {
-            self.skipped.fetch_add(counts.skipped, Ordering::Relaxed);
+        let Counts {
+            evaluated,
+            violated,
+            waived,
+            skipped,
+        } = counts;
+        for (counter, count) in self.0.iter().zip([evaluated, violated, waived, skipped]) {
+            // One addition in the ordinary case; the others are rare.
+            if count > 0 {
+                counter.fetch_add(count, Ordering::Relaxed);
+            }
         }
     }
 
     pub(crate) fn read(&self) -> Counts {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let [evaluated, violated, waived, skipped] = self.0.each_ref().map(read);
         Counts {
-            evaluated: self.evaluated.load(Ordering::Relaxed),
-            violated: self.violated.load(Ordering::Relaxed),
-            waived: self.waived.load(Ordering::Relaxed),
-            skipped: self.skipped.load(Ordering::Relaxed),
+            evaluated,
+            violated,
+            waived,
+            skipped,
         }
     }
 }

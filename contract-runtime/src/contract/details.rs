@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 use super::approval::QuestionText;
 use super::condition::Condition;
 use super::scope::Scope;
+use super::type_kind::Unwritable;
 use super::values::Values;
 use super::violation::MASK;
 
@@ -178,21 +179,10 @@ pub(crate) fn bounded(message: &std::fmt::Arguments<'_>) -> String {
 #[derive(Debug)]
 pub struct JsonProbe<'a, T: ?Sized>(&'a T, Unwritable);
 
-#[derive(Debug)]
-pub struct Unwritable;
-
 impl<'a, T: ?Sized> JsonProbe<'a, T> {
     /// Looks at a value.
     pub const fn new(value: &'a T) -> Self {
         Self(value, Unwritable)
-    }
-}
-
-impl<T: ?Sized + Serialize> JsonProbe<'_, T> {
-    /// Returns the value as JSON, if it can be written.
-    #[must_use]
-    pub fn json(&self) -> Option<Value> {
-        serde_json::to_value(self.0).ok()
     }
 }
 
@@ -203,13 +193,10 @@ impl<T: ?Sized> std::ops::Deref for JsonProbe<'_, T> {
     }
 }
 
-impl Unwritable {
+impl<T: ?Sized + Serialize> JsonProbe<'_, T> {
+    /// Returns the value as JSON, if it can be written.
     #[must_use]
-    #[allow(
-        clippy::unused_self,
-        reason = "it is called as the method it stands in for"
-    )]
-    pub const fn json(&self) -> Option<Value> {
-        None
+    pub fn json(&self) -> Option<Value> {
+        serde_json::to_value(self.0).ok()
     }
 }

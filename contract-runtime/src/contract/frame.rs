@@ -20,13 +20,13 @@ use std::sync::atomic::Ordering;
 use super::approval::OpenQuestions;
 use super::bounds::Checked;
 use super::condition::{Condition, ConditionKind, Contract, ContractOf};
-use super::counts::Reached;
+use super::counts::Counts;
 use super::details::Details;
 use super::history::{CallPlace, Unanswered};
-use super::nesting::{self, Judging};
 use super::observer::{self, CheckEvent};
 use super::policy::{self, Policy, PolicyOrigin, Resolved};
 use super::scope::{ContractScope, Phase as CallPhase, PhaseOnUnwind, Scope};
+use super::thread::{self, Judging};
 use super::violation::{Detection, Violation};
 
 /// `--cfg contract_strip` removes every check and leaves the types checked.
@@ -110,7 +110,7 @@ pub struct FrameOf<'c> {
     /// The scope around the function. It is empty outside of any call, and in a bare call by name until something is reported.
     scope: ContractScope,
     policy: Resolved,
-    counts: Reached,
+    counts: Counts,
     /// The function was called by name, in a scope made for this call. Its conditions are limited by the depth of that scope; those
     /// of other functions count as nested.
     named: bool,
@@ -138,7 +138,7 @@ impl Frame {
     #[must_use]
     #[inline]
     pub fn direct(contract: &'static Contract) -> Self {
-        let judging = nesting::begin();
+        let judging = thread::begin();
         if judging && ContractScope::is_outermost() && policy::is_usual() {
             let policy = Resolved::USUAL.of_function(contract.policy);
             return Self::new(contract, policy, false, Phase::Counted);
@@ -194,7 +194,7 @@ impl<'c> FrameOf<'c> {
             contract,
             scope: ContractScope::EMPTY,
             policy,
-            counts: Reached::default(),
+            counts: Counts::default(),
             named,
             only_check: false,
             is_quiet: policy.policy != Policy::Ignore,
@@ -229,7 +229,7 @@ impl FrameOf<'_> {
             self.enter_otherwise()?;
         }
         if self.phase == Phase::Counted {
-            nesting::end();
+            thread::end();
         }
         self.phase = Phase::Entered;
         Ok(())
@@ -264,7 +264,7 @@ impl FrameOf<'_> {
     /// Dropping does the same, but is a function call even if there is nothing to do. So generated code calls this and forgets the frame.
     #[inline]
     pub fn close(&mut self) {
-        let counts = self.named && self.counts != Reached::default();
+        let counts = self.named && self.counts != Counts::default();
         if counts || self.scope.get().is_some() {
             self.close_otherwise();
         }
@@ -273,12 +273,12 @@ impl FrameOf<'_> {
     #[inline(never)]
     fn close_otherwise(&mut self) {
         if self.phase == Phase::Counted {
-            nesting::end();
+            thread::end();
         }
         if self.phase != Phase::Entered && self.named {
             drop(PhaseOnUnwind(CallPhase::BeforeBody));
         }
-        let counts = take(&mut self.counts).into();
+        let counts = take(&mut self.counts);
         match replace(&mut self.scope, ContractScope::EMPTY).get() {
             Some(scope) => scope.count(counts),
             None if self.named => ContractScope::count_here(counts),
@@ -634,7 +634,7 @@ impl FrameOf<'_> {
     /// Counts this many conditions as evaluated.
     #[inline]
     fn counted(&mut self, count: usize) {
-        self.counts.evaluated += u32::try_from(count).unwrap_or_default();
+        self.counts.evaluated += u64::try_from(count).unwrap_or_default();
     }
 
     /// Returns the id of a condition, such as `divide.pre[0]` or `divide.assert@src/tools.rs:7:5`.

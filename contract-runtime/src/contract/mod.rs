@@ -2,37 +2,31 @@
 
 pub(crate) mod approval;
 pub(crate) mod bounds;
-pub(crate) mod catch;
 pub(crate) mod condition;
 pub(crate) mod counts;
-pub(crate) mod decide;
 pub(crate) mod details;
 pub(crate) mod expression;
 pub(crate) mod findings;
 pub(crate) mod frame;
 pub(crate) mod history;
-mod in_flight;
-pub(crate) mod nesting;
 pub(crate) mod observer;
 pub(crate) mod panics;
 pub(crate) mod pattern;
 pub(crate) mod policy;
 pub(crate) mod scope;
-pub(crate) mod secrets;
 mod spare;
 pub(crate) mod thread;
 pub(crate) mod type_kind;
-pub(crate) mod unwind;
 mod values;
 pub(crate) mod violation;
 
 pub use approval::{Answer, Approval, ApprovalRequest, Decision, Question};
 pub use bounds::ConditionResult;
-pub use catch::{catch, catch_async};
 pub use condition::{Condition, ConditionKind};
 pub use counts::Counts;
 pub use history::{AskedValue, History, ToolFunction, history};
 pub use observer::{Check, CheckEvent};
+pub use panics::{catch, catch_async};
 pub use pattern::matches_pattern;
 pub use policy::{Policy, PolicyOrigin, UnknownPolicy, process_policy, set_process_policy};
 pub use scope::ContractScope;

@@ -15,9 +15,8 @@ use super::history::CallPlace;
 use super::observer::{self, CheckEvent, Observers, Watcher};
 use super::panics::{Panicked, ignore_poison};
 use super::policy::{Policy, PolicyOrigin, Resolved};
-use super::secrets::Secrets;
 use super::thread::{polled_within, with_current, within};
-use super::violation::Violation;
+use super::violation::{MASK, Violation};
 
 /// The scope of a call by name: its policy, its observers, its statistics and the violation that ends it.
 ///
@@ -84,6 +83,53 @@ impl std::fmt::Debug for PolicyLayer {
             .field("policy", &self.policy)
             .field("counters", &self.counters)
             .finish_non_exhaustive()
+    }
+}
+
+/// The arguments whose values are shown nowhere, by name.
+#[derive(Clone, Debug)]
+pub(crate) enum Secrets {
+    /// The names that the author of a function declared.
+    Declared(&'static [&'static str]),
+    /// The names in the schema of a dynamic tool.
+    Said(Arc<[String]>),
+}
+
+impl Secrets {
+    pub(super) const NONE: Self = Self::Declared(&[]);
+
+    pub(crate) fn said<'a>(names: impl Iterator<Item = &'a str>) -> Self {
+        let names: Vec<String> = names.map(str::to_owned).collect();
+        // Each call clones its secrets; an empty list is cloned without counting references.
+        if names.is_empty() {
+            return Self::NONE;
+        }
+        Self::Said(names.into())
+    }
+
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Declared(names) => names.contains(&name),
+            Self::Said(names) => names.iter().any(|secret| secret == name),
+        }
+    }
+
+    /// Returns arguments as they were sent, those that are secret masked.
+    pub(crate) fn masked(&self, arguments: &str) -> Value {
+        let mut sent = serde_json::from_str(arguments).unwrap_or_else(|_| arguments.into());
+        for (name, value) in Value::as_object_mut(&mut sent).into_iter().flatten() {
+            if self.has(name) {
+                *value = MASK.into();
+            }
+        }
+        sent
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Declared(names) => names.is_empty(),
+            Self::Said(names) => names.is_empty(),
+        }
     }
 }
 
@@ -265,7 +311,7 @@ impl Scope {
             return;
         }
         let sent: Map<String, Value> = serde_json::from_str(&self.arguments).unwrap_or_default();
-        for secret in self.secrets.of(&sent) {
+        for (_, secret) in sent.iter().filter(|(name, _)| self.secrets.has(name)) {
             violation.hide(secret, author_wrote_it_whole);
         }
     }

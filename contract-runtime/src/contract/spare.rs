@@ -2,11 +2,10 @@
 
 use std::borrow::Cow;
 use std::cell::Cell;
+use std::mem::replace;
 use std::sync::Arc;
 
-use super::observer::Observers;
 use super::scope::{ContractScope, Scope};
-use super::secrets::Secrets;
 
 thread_local! {
     /// An empty scope that nothing refers to.
@@ -84,19 +83,16 @@ impl Scope {
         }
     }
 
+    /// Resets everything but the buffers of the texts.
     #[inline(never)]
     fn empty_rest(&mut self) {
-        self.is_bare = true;
-        self.secrets = Secrets::NONE;
-        self.run = None;
-        self.observers = Observers::default();
-        self.of_run = false;
-        *self.concluded.get_mut() = false;
-        *self.abandoned.get_mut() = false;
-        self.gate = None;
-        self.asking = None;
-        self.caller = None;
-        self.place = None;
+        let Self {
+            call_id,
+            tool,
+            arguments,
+            ..
+        } = replace(self, Self::below(None));
+        (self.call_id, self.tool, self.arguments) = (call_id, tool, arguments);
     }
 }
 
@@ -106,8 +102,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::SPARE;
-    use crate::contract::scope::{ContractScope, Inherited, PolicyLayer};
-    use crate::contract::secrets::Secrets;
+    use crate::contract::scope::{ContractScope, Inherited, PolicyLayer, Secrets};
 
     fn opened(registry: &Arc<PolicyLayer>) -> ContractScope {
         let mut opened = ContractScope::fresh();

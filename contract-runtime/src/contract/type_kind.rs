@@ -199,15 +199,16 @@ pub const fn kind(whole: TypeKind, container: TypeKind) -> TypeKind {
 
 /// A constant. Its value is read only if operators on its type mean what they mean in JSON.
 #[derive(Debug)]
-pub struct Known<'c, T: ?Sized>(&'c T, Unknown);
+pub struct Known<'c, T: ?Sized>(&'c T, Unwritable);
 
+/// What [`Known`] and `JsonProbe` dereference to: a value that cannot be written.
 #[derive(Debug)]
-pub struct Unknown;
+pub struct Unwritable;
 
 impl<'c, T: ?Sized> Known<'c, T> {
     /// Wraps a constant.
     pub const fn new(constant: &'c T) -> Self {
-        Self(constant, Unknown)
+        Self(constant, Unwritable)
     }
 }
 
@@ -220,13 +221,13 @@ impl<T: ?Sized + KnownKind + Serialize> Known<'_, T> {
 }
 
 impl<T: ?Sized> std::ops::Deref for Known<'_, T> {
-    type Target = Unknown;
-    fn deref(&self) -> &Unknown {
+    type Target = Unwritable;
+    fn deref(&self) -> &Unwritable {
         &self.1
     }
 }
 
-impl Unknown {
+impl Unwritable {
     #[must_use]
     #[allow(
         clippy::unused_self,
@@ -290,29 +291,23 @@ macro_rules! wrappers {
 
 wrappers! { &T Box<T> Arc<T> }
 
-impl<T: KnownKind> KnownKind for Vec<T> {
-    const KIND: TypeKind = TypeKind::List(&T::KIND);
+macro_rules! holding {
+    ($kind:ident: $([$($n:tt)*] $name:ty,)*) => {$(
+        impl<T: KnownKind $($n)*> KnownKind for $name {
+            const KIND: TypeKind = TypeKind::$kind(&T::KIND);
+        }
+    )*};
 }
 
-impl<T: KnownKind> KnownKind for VecDeque<T> {
-    const KIND: TypeKind = TypeKind::List(&T::KIND);
+holding! { List:
+    [] Vec<T>,
+    [] VecDeque<T>,
+    [] [T],
+    [, const N: usize] [T; N],
+    [+ Clone] Cow<'_, [T]>,
 }
 
-impl<T: KnownKind> KnownKind for [T] {
-    const KIND: TypeKind = TypeKind::List(&T::KIND);
-}
-
-impl<T: KnownKind, const N: usize> KnownKind for [T; N] {
-    const KIND: TypeKind = TypeKind::List(&T::KIND);
-}
-
-impl<T: KnownKind + Clone> KnownKind for Cow<'_, [T]> {
-    const KIND: TypeKind = TypeKind::List(&T::KIND);
-}
-
-impl<T: KnownKind> KnownKind for Option<T> {
-    const KIND: TypeKind = TypeKind::Optional(&T::KIND);
-}
+holding! { Optional: [] Option<T>, }
 
 #[cfg(test)]
 mod tests {

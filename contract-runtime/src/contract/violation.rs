@@ -6,7 +6,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ConditionKind, Policy, PolicyOrigin, Values, nesting};
+use super::{ConditionKind, Policy, PolicyOrigin, Values, thread};
 
 /// A condition that did not hold, as data.
 ///
@@ -382,7 +382,7 @@ impl fmt::Display for Violation {
                 write!(
                     f,
                     ", which cannot be evaluated, because {}",
-                    nesting::refusal()
+                    thread::refusal()
                 )?;
             }
         }

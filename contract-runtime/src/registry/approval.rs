@@ -9,14 +9,12 @@ use super::entry::Entry;
 use super::inner::Inner;
 use super::outcome::Ending;
 use crate::contract::approval::{
-    Answer, ApprovalRequest, Approver, Asking, Decision, Question, digest,
+    Answer, Approval, ApprovalRequest, Approver, Asking, Decision, Question, decide, digest, new_id,
 };
-use crate::contract::decide::{decide, new_id};
 use crate::contract::history::SentArguments;
 use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
-use crate::contract::violation::MASK;
 use crate::schema::arguments::read;
 use crate::tool::call_input::CallInput;
 use crate::tool::failure::FailureKind;
@@ -206,9 +204,7 @@ impl Asked<'_> {
                 if self.is_nested() {
                     return self.denied(NOBODY.to_owned());
                 }
-                self.inner.open_requests.put(open);
-                self.inner.shards.count(Status::Asked);
-                return outcome;
+                return self.waiting(open, outcome);
             };
             let mut questioning = Questioning::begin(self.observed(), request);
             let decision = self.decision(&approver, request.clone()).await;
@@ -230,23 +226,22 @@ impl Asked<'_> {
                 Ok(Decision::Unanswered) if self.is_nested() => {
                     return self.denied(NOBODY.to_owned());
                 }
-                Ok(Decision::Unanswered) if !self.asking.is_given_up(&open.questions) => {
-                    self.inner.open_requests.put(open);
-                    self.inner.shards.count(Status::Asked);
-                    return outcome;
-                }
-                Ok(Decision::Unanswered) => {
-                    return self.denied(self.deny(GIVEN_UP, &open.questions));
-                }
-                Ok(decision) => {
-                    if let Err(reason) = self.decided(decision, open) {
-                        return self.denied(reason);
-                    }
-                }
+                Ok(decision) => match self.decided(decision, open) {
+                    Ok(None) => {}
+                    Ok(Some(open)) => return self.waiting(open, outcome),
+                    Err(reason) => return self.denied(reason),
+                },
                 Err(end) => return self.ended(end),
             }
         }
         self.denied(CHANGED.to_owned())
+    }
+
+    /// Ends the call with its question open.
+    fn waiting(&self, open: OpenRequest, outcome: Ending) -> Ending {
+        self.inner.open_requests.put(open);
+        self.inner.shards.count(Status::Asked);
+        outcome
     }
 
     /// Runs the call up to its end or to a question.
@@ -277,15 +272,7 @@ impl Asked<'_> {
     /// Fills in which call a request is about.
     fn complete(&self, request: &mut ApprovalRequest) {
         let entry = &self.inner.entries[self.index];
-        let sent = serde_json::from_str(&self.setup.input.arguments);
-        request.arguments = sent.unwrap_or_else(|_| (*self.setup.input.arguments).into());
-        if let Some(arguments) = request.arguments.as_object_mut() {
-            for (name, value) in arguments {
-                if entry.inputs.schema.is_secret(name) {
-                    *value = MASK.into();
-                }
-            }
-        }
+        request.arguments = entry.secrets.masked(&self.setup.input.arguments);
         request.call_id = self.setup.input.id.to_string();
         request.tool = self.setup.input.name.to_string();
     }
@@ -315,20 +302,28 @@ impl Asked<'_> {
             let open = open_requests.take(&answer.request, is_meant)?;
             Some((answer.decision, open))
         });
-        found.map_or(Ok(()), |(decision, open)| self.decided(decision, open))
+        let Some((decision, open)) = found else {
+            return Ok(());
+        };
+        self.decided(decision, open).map(drop)
     }
 
-    /// Keeps an approval. The error is the reason why the call was denied.
-    fn decided(&mut self, decision: Decision, open: OpenRequest) -> Result<(), String> {
+    /// Keeps an approval. Returns a question that stays open; the error is the reason why the call was denied.
+    fn decided(
+        &mut self,
+        decision: Decision,
+        open: OpenRequest,
+    ) -> Result<Option<OpenRequest>, String> {
         match decision {
             Decision::Approved(approval) => {
                 self.asking.keep(approval, &open.questions);
-                let approved = open.questions.iter().map(|one| self.asking.sentence(one));
+                let key = |one| self.asking.key(one, Approval::Once);
+                let approved = open.questions.iter().map(key);
                 let approved = open.approved.into_iter().chain(approved).collect();
                 self.asking.approved = approved;
-                Ok(())
+                Ok(None)
             }
-            Decision::Unanswered if !self.asking.is_given_up(&open.questions) => Ok(()),
+            Decision::Unanswered if !self.asking.is_given_up(&open.questions) => Ok(Some(open)),
             Decision::Unanswered => Err(self.deny(GIVEN_UP, &open.questions)),
             Decision::Denied(reason) => Err(self.deny(&reason, &open.questions)),
         }

@@ -12,7 +12,7 @@ use crate::contract::approval::Asks;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::panics::{guard, ignore_poison};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
-use crate::contract::secrets::Secrets;
+use crate::contract::scope::Secrets;
 use crate::contract::type_kind::TypeKind;
 use crate::contract::violation::{Blame, Detection, Violation};
 use crate::futures;

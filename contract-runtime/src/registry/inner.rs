@@ -10,8 +10,7 @@ use super::body::before_body;
 use super::entry::Entry;
 use super::export::Exports;
 use super::statistics::{Shards, Statistics};
-use crate::contract::approval::Answering;
-use crate::contract::decide;
+use crate::contract::approval::{self, Answering};
 use crate::contract::history::{Asker, HistoryTool};
 use crate::contract::scope::{ContractScope, PolicyLayer, Scope};
 use crate::schema::arguments::{by_words, nearest, own_names};
@@ -267,7 +266,7 @@ impl CallHook {
         for ask in &self.0 {
             let scope = outer.deeper();
             let begin = || ask(call.to_call(), context.clone());
-            let answer = before_body(context, decide::answer(scope.clone(), begin)).await?;
+            let answer = before_body(context, approval::answer(scope.clone(), begin)).await?;
             if let (Some(broken), Some(outer)) =
                 (scope.get().and_then(Scope::recorded), outer.get())
             {

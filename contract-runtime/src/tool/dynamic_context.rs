@@ -10,8 +10,7 @@ use super::context::{CallInfo, Deadline};
 use super::context_params::{Need, Sources};
 use super::log::Log;
 use super::progress::Progress;
-use crate::contract::approval::{Approver, Decision};
-use crate::contract::decide;
+use crate::contract::approval::{self, Approver, Decision};
 use crate::contract::scope::ContractScope;
 
 /// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) knows about its call besides the arguments.
@@ -83,7 +82,7 @@ impl DynamicContext {
     pub async fn ask(&self, question: impl fmt::Display) -> Option<Decision> {
         let question = question.to_string();
         let scope = ContractScope::current();
-        decide::during_call(scope.get()?, self.approver.as_ref(), &question).await
+        approval::during_call(scope.get()?, self.approver.as_ref(), &question).await
     }
 
     pub(super) fn new(sources: &Sources<'_>, needs: &[Need]) -> Self {

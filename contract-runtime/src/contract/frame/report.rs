@@ -10,10 +10,9 @@ use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::counts::Counts;
 use crate::contract::details::{Details, Seen, Sentence};
 use crate::contract::observer::{self, CheckEvent};
-use crate::contract::panics::guard;
+use crate::contract::panics::{guard, unless_fatal, unwind};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::ContractScope;
-use crate::contract::unwind::{unless_fatal, unwind};
 use crate::contract::violation::{Blame, Detection, Location, Violation};
 
 impl FrameOf<'_> {
@@ -121,18 +120,15 @@ impl FrameOf<'_> {
             why => Sentence::of(condition, why.map(|why| *why), message),
         };
         let (line, column) = condition.position();
+        let (name, kind) = (self.name_of(index, condition), condition.kind());
+        let tool = match self.scope.get() {
+            // The name by which the model knows the tool.
+            Some(scope) if self.named => &*scope.tool,
+            _ => self.contract.name,
+        };
         let violation = Violation {
-            contract: self.name_of(index, condition),
             id: condition.id().map(str::to_owned),
-            kind: condition.kind(),
-            tool: match self.scope.get() {
-                // The name by which the model knows the tool.
-                Some(scope) if self.named => scope.tool.clone().into_owned(),
-                _ => self.contract.name.to_owned(),
-            },
-            predicate: condition.predicate().to_owned(),
             template: sentence.template,
-            demand: None,
             message: sentence.message,
             location: Location {
                 file: condition.file().unwrap_or(self.contract.file).to_owned(),
@@ -142,7 +138,7 @@ impl FrameOf<'_> {
             policy,
             origin,
             detection,
-            blame: match condition.kind() {
+            blame: match kind {
                 // Neither the arguments nor the body can make up for a missing history.
                 _ if detection == Detection::Unanswered => match self.place() {
                     Some(place) if place.is_misnamed() => Blame::Callee,
@@ -153,7 +149,7 @@ impl FrameOf<'_> {
                 _ => Blame::Callee,
             },
             values,
-            call_id: None,
+            ..Violation::new(name, kind, tool, condition.predicate())
         };
         let concluded = conclude(&self.scope, violation);
         if let (true, Err(Stop::Violation(violation)), Some(scope)) =
