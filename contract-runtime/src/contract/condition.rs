@@ -96,17 +96,22 @@ pub struct Condition {
     line: u32,
     column: u32,
     expression: Option<&'static Expression>,
+    /// How the predicate is evaluated for a default or an example.
     probe: Option<Probe>,
+    /// All of it must be published.
     shown: bool,
+    /// It is kept out of schemas and descriptions.
     hidden: bool,
+    /// What it demands or promises, in its author's words.
     demand: Option<&'static str>,
     /// The id that the author gave the condition.
     id: Option<&'static str>,
     question: Option<&'static str>,
     /// Whether a person may approve a call that breaks it.
     asks: bool,
+    /// The arguments that the predicate and the message call by another name than the model.
     renamed: Names,
-    /// The tools that it asks the history of a run about; `None` if it does not ask.
+    /// The tools that it asks the history of a run about; `None` if it does not ask. The list is empty if they are not known.
     asked_tools: Option<&'static [AskedTool]>,
     /// The kind of the result that a postcondition sees.
     result: TypeKind,
@@ -164,46 +169,6 @@ impl Condition {
         }
     }
 
-    /// Sets the arguments that the predicate and the message call by another name than the model.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn renaming(mut self, names: Names) -> Self {
-        self.renamed = names;
-        self
-    }
-
-    /// Sets the tools that the condition asks the history of a run about. The list may be empty if they are not known.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn over_history(mut self, tools: &'static [AskedTool]) -> Self {
-        self.asked_tools = Some(tools);
-        self
-    }
-
-    /// Sets the kind of the result that the predicate sees.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn returning(mut self, kind: TypeKind) -> Self {
-        self.result = kind;
-        self
-    }
-
-    /// Sets the portable part of the predicate.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn reading(mut self, expression: &'static Expression) -> Self {
-        self.expression = Some(expression);
-        self
-    }
-
-    /// Sets how the predicate is evaluated for a default or an example.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn probing(mut self, probe: Probe) -> Self {
-        self.probe = Some(probe);
-        self
-    }
-
     /// Creates a condition of a dynamic tool in this file. Its predicate is a name in words, which says what is demanded.
     pub(crate) fn named(mut self, name: Cow<'static, str>, file: &'static str) -> Self {
         self.predicate = name;
@@ -217,47 +182,6 @@ impl Condition {
 
     pub(crate) const fn file(&self) -> Option<&'static str> {
         self.file
-    }
-
-    /// Requires the condition to be portable.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn shown(mut self) -> Self {
-        self.shown = true;
-        self
-    }
-
-    /// Keeps the condition out of schemas and descriptions.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn hidden(mut self) -> Self {
-        self.hidden = true;
-        self
-    }
-
-    /// Sets what the condition demands or promises, in its author's words.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn demanding(mut self, demand: &'static str) -> Self {
-        self.demand = Some(demand);
-        self
-    }
-
-    /// Makes the condition ask a person instead of refusing the call.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn asking(mut self, question: &'static str) -> Self {
-        self.question = Some(question);
-        self.asks = true;
-        self
-    }
-
-    /// Sets the name by which an operator knows it.
-    #[doc(hidden)]
-    #[must_use]
-    pub const fn identified(mut self, id: &'static str) -> Self {
-        self.id = Some(id);
-        self
     }
 
     pub(crate) fn set_asks(&mut self, asks: bool) {
@@ -374,6 +298,35 @@ impl Condition {
     pub const fn position(&self) -> (u32, u32) {
         (self.line, self.column)
     }
+}
+
+/// Defines what generated code says of a condition beyond its predicate.
+macro_rules! setters {
+    ($($name:ident($($value:ident: $ty:ty)?) { $($field:ident: $set:expr),* })*) => {
+        impl Condition {
+            $(
+                #[doc(hidden)]
+                #[must_use]
+                pub const fn $name(mut self $(, $value: $ty)?) -> Self {
+                    $(self.$field = $set;)*
+                    self
+                }
+            )*
+        }
+    };
+}
+
+setters! {
+    renaming(names: Names) { renamed: names }
+    over_history(tools: &'static [AskedTool]) { asked_tools: Some(tools) }
+    returning(kind: TypeKind) { result: kind }
+    reading(expression: &'static Expression) { expression: Some(expression) }
+    probing(probe: Probe) { probe: Some(probe) }
+    shown() { shown: true }
+    hidden() { hidden: true }
+    demanding(demand: &'static str) { demand: Some(demand) }
+    asking(question: &'static str) { question: Some(question), asks: true }
+    identified(id: &'static str) { id: Some(id) }
 }
 
 /// The conditions of one function, as generated code states them.
