@@ -1,8 +1,9 @@
 //! Evaluates conditions over domains, in the three-valued logic of Kleene (Introduction to Metamathematics, 1952, section 64).
 
-use super::domain::{Aspect, Choice, Domain, Known, Value};
-use super::range::{FINITE, Range, key, rounded};
-use super::text::{contains, ends_with, same, starts_with};
+use super::domain::{
+    Aspect, Choice, Domain, FINITE, Known, Range, Value, contains, ends_with, key, rounded, same,
+    starts_with,
+};
 use crate::contract::expression::{Comparison, Expression, Operation};
 use crate::contract::type_kind::TypeKind;
 

@@ -10,12 +10,8 @@
 mod domain;
 mod evaluation;
 pub(crate) mod judge;
-mod message;
-mod range;
 pub(crate) mod solver;
 #[cfg(test)]
 mod tests;
-mod text;
 
-pub(crate) use domain::{Known, Value};
-pub(crate) use text::same;
+pub(crate) use domain::{Known, Value, same};

@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::domain::{Aspect, Domain, Known, Value};
+use super::domain::{Aspect, Domain, Known, Range, Value};
 use super::evaluation::{Evaluation, Number, Scope};
 use super::judge::{Contradiction, Set, domains, ends, reading};
-use super::range::Range;
 use crate::contract::condition::Condition;
 use crate::contract::expression::{Comparison, Expression};
 use crate::contract::type_kind::TypeKind;
