@@ -370,7 +370,7 @@ impl Written {
             }
             clause.portable = Some(match &facts.history {
                 Some(_) => portable::of_history(&expr),
-                None => portable::read(&expr, params, None),
+                None => portable::read(&expr, params),
             });
         } else {
             let Expr::Closure(closure) = source::ungrouped(&expr) else {
@@ -385,17 +385,8 @@ impl Written {
             if matches!(plain, Pat::Ident(name) if name.subpat.is_none()) {
                 result = Some(bindings(plain).join(""));
             }
-            let whole = match plain {
-                Pat::Reference(reference) => &*reference.pat,
-                other => other,
-            };
-            let is_plain = match whole {
-                Pat::Ident(name) => name.subpat.is_none(),
-                other => matches!(other, Pat::Wild(_)),
-            };
-            if clause.kind == ClauseKind::Post && is_plain {
-                let name = bindings(whole).join("");
-                clause.portable = Some(portable::read(&closure.body, params, Some(name)));
+            if clause.kind == ClauseKind::Post {
+                clause.portable = portable::read_post(closure, params);
             }
             let mut olds = Olds {
                 params,

@@ -9,7 +9,7 @@ mod operand;
 mod pattern;
 
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprBinary, ExprIf, ExprMethodCall, Type, UnOp};
+use syn::{BinOp, Expr, ExprBinary, ExprClosure, ExprIf, ExprMethodCall, Type, UnOp};
 
 use crate::facts::Facts;
 use crate::model::{KindSource, Opaque, Operator, Param, Portable};
@@ -33,17 +33,23 @@ struct Variable {
     kind: Option<KindSource>,
 }
 
-/// Converts a predicate. In a postcondition `result` is its name for what the function returns, which becomes a variable.
-pub(crate) fn read(expr: &Expr, params: &[Param], result: Option<String>) -> Portable {
-    let result = result.map(|name| Variable {
-        name,
+/// Converts a precondition.
+pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
+    whole(expr, params, Vec::new())
+}
+
+/// Converts a postcondition, if it gives the result one plain name: that becomes a variable.
+pub(crate) fn read_post(closure: &ExprClosure, params: &[Param]) -> Option<Portable> {
+    let result = Variable {
+        name: method::variable(closure)?,
         ty: None,
         kind: None,
-    });
-    let mut reader = Reader {
-        params,
-        variables: result.into_iter().collect(),
     };
+    Some(whole(&closure.body, params, vec![result]))
+}
+
+fn whole(expr: &Expr, params: &[Param], variables: Vec<Variable>) -> Portable {
+    let mut reader = Reader { params, variables };
     if !Facts::of(expr).has_attribute {
         return reader.condition(expr);
     }

@@ -287,7 +287,7 @@ impl Reader<'_> {
 }
 
 /// The one name a closure binds: `|tag|`, `|&tag|`, `|tag: &String|`.
-fn variable(closure: &ExprClosure) -> Option<String> {
+pub(super) fn variable(closure: &ExprClosure) -> Option<String> {
     fn name(pattern: &Pat) -> Option<String> {
         match pattern {
             Pat::Ident(name) if name.subpat.is_none() => bindings(pattern).pop(),

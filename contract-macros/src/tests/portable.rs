@@ -14,7 +14,7 @@ fn function() -> Contracted {
 fn read(predicate: &str) -> Portable {
     let expr = syn::parse2(tokens(predicate)).expect("a test's own predicate");
     // Only what the model gives is portable, and the arguments of any function look the same.
-    portable::read(&expr, &function().function.params, None)
+    portable::read(&expr, &function().function.params)
 }
 
 fn text(portable: &Portable) -> String {
