@@ -3,9 +3,9 @@
 // Conditions as trees, from which rules, differences and generated inputs are made. They change with what the macro can read.
 pub use crate::contract::expression::{Comparison, Expression, Operation};
 pub use crate::contract::type_kind::TypeKind;
-pub use crate::schema::lower::constant::Constant;
+pub use crate::schema::lower::normal::{Constant, Normal, finite_values, passing_values};
 pub use crate::schema::lower::sentence::{below_headings, of_message, of_predicate};
-pub use crate::schema::lower::{Subject, Subjects, finite};
+pub use crate::schema::lower::{Subject, Subjects};
 pub use crate::schema::pattern::{ASCII, portable as portable_pattern};
 
 // The engine of `contract-schema`, as far as it is hidden there too: single keywords, numbers as text, and results that are corrected.

@@ -233,9 +233,9 @@ fn not_shown(tool: ToolInfo<'_>, all: bool) -> impl Iterator<Item = Finding> {
 }
 
 /// The first part that is known to Rust alone: an opaque one, a test, or a parameter of an unknown type.
-fn unknown_part(expression: &Expression, subjects: &Subjects) -> Option<&'static str> {
-    match expression {
-        Expression::Opaque(text) | Expression::Native { text, .. } => Some(text),
+fn unknown_part(expression: &'static Expression, subjects: &Subjects) -> Option<&'static str> {
+    expression.all().into_iter().find_map(|part| match part {
+        Expression::Opaque(text) | Expression::Native { text, .. } => Some(*text),
         Expression::Parameter(name) => {
             let known = subjects.all.iter().find(|one| one.name == *name);
             let is_known = known.is_some_and(|one| {
@@ -246,11 +246,8 @@ fn unknown_part(expression: &Expression, subjects: &Subjects) -> Option<&'static
             });
             (!is_known).then_some(*name)
         }
-        other => {
-            let mut parts = other.parts().into_iter();
-            parts.find_map(|part| unknown_part(part, subjects))
-        }
-    }
+        _ => None,
+    })
 }
 
 fn superfluous(

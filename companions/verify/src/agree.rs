@@ -425,10 +425,8 @@ fn speaks_of_single(subject: &Subject<'_>, condition: &Condition) -> bool {
     named.map(|one| one.kind).any(single)
 }
 
-fn computes(expression: &Expression) -> bool {
-    let own = matches!(
-        expression,
-        Expression::Arithmetic(..) | Expression::Negative(_) | Expression::Absolute(_)
-    );
-    own || expression.parts().into_iter().any(computes)
+fn computes(expression: &'static Expression) -> bool {
+    use Expression::{Absolute, Arithmetic, Negative};
+    let computed = |part: &&Expression| matches!(part, Arithmetic(..) | Negative(_) | Absolute(_));
+    expression.all().iter().any(computed)
 }

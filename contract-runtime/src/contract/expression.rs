@@ -12,6 +12,9 @@
 //! The tree never says more than the native predicate computes: everything else is `Opaque`. It has no types; the [`TypeKind`] of
 //! the parameter decides what a `Length` counts.
 
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::type_kind::TypeKind;
@@ -128,6 +131,38 @@ impl Comparison {
         }
     }
 
+    /// Returns the comparison itself if it is expected to hold, else the negated one.
+    #[must_use]
+    pub const fn expecting(self, expected: bool) -> Self {
+        if expected { self } else { self.negated() }
+    }
+
+    /// Returns whether it holds of two values that are in this order.
+    #[must_use]
+    pub const fn holds(self, order: Ordering) -> bool {
+        match self {
+            Self::Equal => order.is_eq(),
+            Self::NotEqual => order.is_ne(),
+            Self::Less => order.is_lt(),
+            Self::AtMost => order.is_le(),
+            Self::More => order.is_gt(),
+            Self::AtLeast => order.is_ge(),
+        }
+    }
+
+    /// Returns its operator, which Rust and CEL share.
+    #[must_use]
+    pub const fn operator(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::AtMost => "<=",
+            Self::More => ">",
+            Self::AtLeast => ">=",
+        }
+    }
+
     /// Returns the equivalent comparison with its sides exchanged.
     #[must_use]
     pub const fn mirrored(self) -> Self {
@@ -160,6 +195,25 @@ impl Expression {
     pub fn parts(&self) -> Vec<&'static Self> {
         let (first, second, list) = self.operands();
         first.into_iter().chain(second).chain(list).collect()
+    }
+
+    /// Returns the expression and everything in it, each before its operands.
+    #[must_use]
+    pub fn all(&'static self) -> Vec<&'static Self> {
+        let inner = self.parts().into_iter().flat_map(Self::all);
+        std::iter::once(self).chain(inner).collect()
+    }
+
+    /// Returns the parameters that it names.
+    pub(crate) fn parameters(&'static self) -> BTreeSet<&'static str> {
+        let name = |part: &'static Self| match part {
+            Self::Parameter(name)
+            | Self::Native {
+                parameter: name, ..
+            } => Some(*name),
+            _ => None,
+        };
+        self.all().into_iter().filter_map(name).collect()
     }
 
     /// The operands in their order: at most two, or one and a list.

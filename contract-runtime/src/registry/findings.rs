@@ -13,7 +13,7 @@ use crate::contract::panics::guard;
 use crate::contract::pattern;
 use crate::contract::policy::Policy;
 use crate::schema::Parameter;
-use crate::schema::lower::finite;
+use crate::schema::lower::normal::{answer, finite_values};
 
 /// Reports what no call could satisfy, and defaults and examples that their own contract refuses.
 pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
@@ -93,46 +93,37 @@ pub(super) fn place(entry: &Entry, condition: &Condition) -> String {
 }
 
 /// What the expressions of a tool name, asked once.
+#[derive(Default)]
 struct Asked {
     named: Vec<(&'static str, Json)>,
-    tests: Vec<(&'static str, Value<'static>)>,
+    tests: Vec<Known<'static>>,
     /// The parameters whose values can be counted, and how many those are.
-    finite: Vec<(&'static str, u32)>,
+    finite: Vec<(&'static str, usize)>,
 }
 
 impl Asked {
     fn of(entry: &Entry) -> Self {
-        let mut asked = Self {
-            named: Vec::new(),
-            tests: Vec::new(),
-            finite: Vec::new(),
-        };
-        for condition in entry.tool.conditions() {
-            if let Some(expression) = condition.expression() {
-                asked.ask(expression, entry);
+        let mut asked = Self::default();
+        let trees = entry
+            .tool
+            .conditions()
+            .iter()
+            .filter_map(Condition::expression);
+        for part in trees.flat_map(Expression::all) {
+            match part {
+                Expression::Named { text, value } => {
+                    let value = guard(value).ok().flatten();
+                    asked.named.extend(value.map(|value| (*text, value)));
+                }
+                Expression::Native {
+                    text,
+                    parameter,
+                    holds,
+                } => asked.test(text, parameter, *holds, entry),
+                _ => {}
             }
         }
         asked
-    }
-
-    fn ask(&mut self, expression: &'static Expression, entry: &Entry) {
-        match expression {
-            Expression::Named { text, value } => {
-                if let Some(value) = guard(value).ok().flatten() {
-                    self.named.push((text, value));
-                }
-            }
-            Expression::Native {
-                text,
-                parameter,
-                holds,
-            } => self.test(text, parameter, *holds, entry),
-            other => {
-                for part in other.parts() {
-                    self.ask(part, entry);
-                }
-            }
-        }
     }
 
     /// Asks a test about every value of its parameter, if they are few.
@@ -143,39 +134,31 @@ impl Asked {
         holds: fn(&str) -> Option<bool>,
         entry: &Entry,
     ) {
-        let schema = &entry.inputs.schema;
-        let schema = schema.as_stored().read();
+        let schema = entry.inputs.schema.as_stored().read();
         let subject = schema.get("properties").and_then(|all| all.get(parameter));
-        let values = subject.and_then(|one| finite::values(one, &schema));
+        let values = subject.and_then(|one| finite_values(one, &schema));
         let Some(values) = values.filter(|values| values.len() <= 64) else {
             return;
         };
         let (mut holding, mut failing) = (0, 0);
-        let mut bit = 1_u64;
-        let mut count = 0;
-        for value in &values {
-            let text = value.to_string();
-            match guard(|| holds(&text)).ok().flatten() {
-                Some(true) => holding |= bit,
-                Some(false) => failing |= bit,
+        for (bit, value) in values.iter().enumerate() {
+            match answer(value, holds) {
+                Some(true) => holding |= 1 << bit,
+                Some(false) => failing |= 1 << bit,
                 None => {}
             }
-            bit <<= 1;
-            count += 1;
         }
-        self.tests.push((text, Value::Values { holding, failing }));
-        self.finite.push((parameter, count));
+        let value = Value::Values { holding, failing };
+        self.tests.push(Known { text, value });
+        self.finite.push((parameter, values.len()));
     }
 
     fn known(&self) -> Vec<Known<'_>> {
-        let named = self.named.iter();
-        let named = named.map(|(text, value)| Known {
+        let named = self.named.iter().map(|(text, value)| Known {
             text,
             value: value_of(value),
         });
-        let tests = self.tests.iter();
-        let tests = tests.map(|&(text, value)| Known { text, value });
-        named.chain(tests).collect()
+        named.chain(self.tests.iter().copied()).collect()
     }
 
     fn solver<'a>(&self, entry: &'a Entry, known: &'a [Known<'a>]) -> Solver<'a> {
@@ -225,12 +208,8 @@ fn constants(entry: &Entry, problems: &mut Vec<BuildProblem>) {
                 continue;
             }
             let shown = shown(parameter.secret, value);
-            problems.push(BuildProblem::Broken {
-                what: format!("the {what} of `{}`{shown}", parameter.name),
-                tool: entry.tool.name.to_string(),
-                predicate: condition.predicate().to_owned(),
-                location: place(entry, condition),
-            });
+            let what = format!("the {what} of `{}`{shown}", parameter.name);
+            problems.push(broken(entry, condition, what));
         }
     }
 }
@@ -277,15 +256,9 @@ fn defaults<'a>(entry: &'a Entry, solver: &Solver<'a>, problems: &mut Vec<BuildP
                 let value = one.default().map(|value| shown(one.secret, value));
                 format!("`{}`{}", one.name, value.unwrap_or_default())
             });
-            problems.push(BuildProblem::Broken {
-                what: format!(
-                    "the defaults of {}",
-                    given.collect::<Vec<_>>().join(" and ")
-                ),
-                tool: entry.tool.name.to_string(),
-                predicate: condition.predicate().to_owned(),
-                location: place(entry, condition),
-            });
+            let given: Vec<_> = given.collect();
+            let what = format!("the defaults of {}", given.join(" and "));
+            problems.push(broken(entry, condition, what));
         }
     }
 }
@@ -293,12 +266,11 @@ fn defaults<'a>(entry: &'a Entry, solver: &Solver<'a>, problems: &mut Vec<BuildP
 /// Patterns that have names were not seen by the macro.
 fn patterns(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     for condition in entry.tool.conditions() {
-        let mut found = Vec::new();
-        if let Some(expression) = condition.expression() {
-            matched(expression, &mut found);
-        }
-        for pattern in found {
-            if let Err(reason) = pattern::check(&pattern) {
+        for part in condition.expression().into_iter().flat_map(Expression::all) {
+            if let Expression::Matches(_, Expression::Named { value, .. }) = part
+                && let Ok(Some(Json::String(pattern))) = guard(value)
+                && let Err(reason) = pattern::check(&pattern)
+            {
                 problems.push(BuildProblem::Pattern {
                     tool: entry.tool.name.to_string(),
                     pattern,
@@ -310,13 +282,11 @@ fn patterns(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     }
 }
 
-fn matched(expression: &'static Expression, found: &mut Vec<String>) {
-    if let Expression::Matches(_, Expression::Named { value, .. }) = expression
-        && let Ok(Some(Json::String(pattern))) = guard(value)
-    {
-        found.push(pattern);
-    }
-    for part in expression.parts() {
-        matched(part, found);
+fn broken(entry: &Entry, condition: &Condition, what: String) -> BuildProblem {
+    BuildProblem::Broken {
+        what,
+        tool: entry.tool.name.to_string(),
+        predicate: condition.predicate().to_owned(),
+        location: place(entry, condition),
     }
 }

@@ -13,8 +13,8 @@ mod number;
 mod tests;
 
 use contract_runtime::__family::{
-    ASCII, Comparison, Constant, Expression, Subject, Subjects, TypeKind, finite, guard,
-    of_message, of_predicate, portable_pattern,
+    ASCII, Comparison, Constant, Expression, Normal, Subject, Subjects, TypeKind, finite_values,
+    guard, of_message, of_predicate, passing_values, portable_pattern,
 };
 use contract_runtime::{Condition, PublishedCondition};
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl PortableRule {
 
 fn of(id: &str, condition: &Condition, subjects: &Subjects) -> Option<PortableRule> {
     let rule = Rules::new(subjects)
-        .condition(condition.expression()?, true)?
+        .condition(&Normal::of(condition.expression()?))?
         .to_string();
     let paths = condition.parameters().iter();
     let paths = paths.filter(|name| subjects.all.iter().any(|one| one.name == **name));
@@ -118,44 +118,43 @@ impl<'s> Rules<'s> {
         }
     }
 
-    /// A condition that is as expected.
-    ///
-    /// Where the rule is `false`, the native predicate is not as expected, or panics; where it fails, nothing is known.
-    fn condition(&mut self, expression: &Expression, expected: bool) -> Option<Cel> {
-        Some(match expression {
+    /// Where the rule is `false`, the native predicate is too, or panics; where it fails, nothing is known.
+    fn condition(&mut self, normal: &Normal) -> Option<Cel> {
+        match normal {
+            Normal::And(parts) => self.joined(parts, Cel::and),
+            Normal::Or(parts) => self.joined(parts, Cel::or),
+            Normal::Each {
+                every,
+                of,
+                variable,
+                body,
+            } => self.each(*every, of, variable, body),
+            Normal::Leaf { test, expected } => self.leaf(test, *expected),
+        }
+    }
+
+    fn joined(&mut self, parts: &[Normal], join: fn(Cel, Cel) -> Cel) -> Option<Cel> {
+        let parts: Option<Vec<Cel>> = parts.iter().map(|part| self.condition(part)).collect();
+        parts?.into_iter().reduce(join)
+    }
+
+    /// A test that is as expected.
+    fn leaf(&mut self, test: &'static Expression, expected: bool) -> Option<Cel> {
+        Some(match test {
             Expression::Bool(value) => Cel::bool(*value == expected),
-            Expression::Named { .. } => match Constant::of(expression, TypeKind::Bool)? {
+            Expression::Named { .. } => match Constant::of(test, TypeKind::Bool)? {
                 Constant::Bool(value) => Cel::bool(value == expected),
                 _ => return None,
             },
             Expression::Parameter(_) | Expression::Variable(_) => {
-                let place = self.place(expression)?;
+                let place = self.place(test)?;
                 let is = (place.kind == TypeKind::Bool).then_some(place.value)?;
                 if expected { is } else { is.not() }
-            }
-            Expression::Not(of) => self.condition(of, !expected)?,
-            Expression::And(left, right) | Expression::Or(left, right) => {
-                let both = matches!(expression, Expression::And(..)) == expected;
-                let left = self.condition(left, expected)?;
-                let right = self.condition(right, expected)?;
-                if both {
-                    left.and(right)
-                } else {
-                    left.or(right)
-                }
             }
             Expression::Compare(comparison, left, right) => {
                 self.compare(*comparison, left, right, expected)?
             }
             Expression::Among(of, list) => self.among(of, list, expected)?,
-            Expression::All(list, name, body) | Expression::Any(list, name, body) => {
-                let all = matches!(expression, Expression::All(..)) == expected;
-                self.each(list, name, body, (all, expected))?
-            }
-            Expression::SomeAnd(of, name, body) | Expression::NoneOr(of, name, body) => {
-                let without = matches!(expression, Expression::NoneOr(..)) == expected;
-                self.inside(of, name, body, (without, expected))?
-            }
             Expression::IsSome(of) => {
                 let present = self.place(of)?.present()?;
                 if expected { present } else { present.not() }
@@ -167,15 +166,15 @@ impl<'s> Rules<'s> {
             Expression::Native {
                 parameter, holds, ..
             } => self.native(parameter, *holds, expected)?,
-            leaf => {
-                let leaf = self.leaf(leaf)?;
-                if expected { leaf } else { leaf.not() }
+            other => {
+                let holds = self.test(other)?;
+                if expected { holds } else { holds.not() }
             }
         })
     }
 
     /// A test that is as strong as the native one.
-    fn leaf(&self, expression: &Expression) -> Option<Cel> {
+    fn test(&self, expression: &Expression) -> Option<Cel> {
         match expression {
             Expression::StartsWith(of, affix) => {
                 Some(self.text(of)?.method("startsWith", &self.text(affix)?))
@@ -199,16 +198,12 @@ impl<'s> Rules<'s> {
     fn compare(
         &mut self,
         comparison: Comparison,
-        left: &Expression,
-        right: &Expression,
+        left: &'static Expression,
+        right: &'static Expression,
         expected: bool,
     ) -> Option<Cel> {
         let kind = kind_of(self, left).or_else(|| kind_of(self, right));
-        let found = if expected {
-            comparison
-        } else {
-            comparison.negated()
-        };
+        let found = comparison.expecting(expected);
         match kind {
             Some(kind @ TypeKind::Integer { .. }) => {
                 let wider = kind_of(self, right).filter(|other| *other != kind);
@@ -219,14 +214,10 @@ impl<'s> Rules<'s> {
                 self.compare_floats(comparison, left, right, (single, expected))
             }
             Some(TypeKind::Text | TypeKind::Character) => {
-                let operator = match found {
-                    Comparison::Equal => "==",
-                    Comparison::NotEqual => "!=",
-                    // By bytes in Rust, by UTF-16 in some engines.
-                    _ => return None,
-                };
                 let (left, right) = (self.text(left)?, self.text(right)?);
-                Some(Cel::relation(operator, &left, &right))
+                // The order is by bytes in Rust, by UTF-16 in some engines.
+                matches!(found, Comparison::Equal | Comparison::NotEqual)
+                    .then(|| Cel::relation(found.operator(), &left, &right))
             }
             Some(TypeKind::Bool) => match found {
                 Comparison::Equal => self.same(left, right, true),
@@ -234,34 +225,41 @@ impl<'s> Rules<'s> {
                 _ => None,
             },
             Some(_) => None,
-            None => constants(found, left, right).map(Cel::bool),
+            None => Constant::compared(found, left, right).map(Cel::bool),
         }
     }
 
     /// Two truth values that are the same, or not.
-    fn same(&mut self, left: &Expression, right: &Expression, same: bool) -> Option<Cel> {
+    fn same(
+        &mut self,
+        left: &'static Expression,
+        right: &'static Expression,
+        same: bool,
+    ) -> Option<Cel> {
+        let mut expecting = |side, expected| self.condition(&Normal::expecting(side, expected));
         let truth = |constant: &Expression| match Constant::of(constant, TypeKind::Bool)? {
             Constant::Bool(value) => Some(value),
             _ => None,
         };
         if is_constant(right) {
-            return self.condition(left, truth(right)? == same);
+            return expecting(left, truth(right)? == same);
         }
         if is_constant(left) {
-            return self.condition(right, truth(left)? == same);
+            return expecting(right, truth(left)? == same);
         }
         // A guard says `true` wherever it stands: each side is asked for both answers. Nor is `==` good enough for two
         // arguments: `"true"`, which a tool may read as `true`, would differ from it instead of being an error.
-        let holds = self
-            .condition(left, true)?
-            .and(self.condition(right, same)?);
-        let fails = self
-            .condition(left, false)?
-            .and(self.condition(right, !same)?);
+        let holds = expecting(left, true)?.and(expecting(right, same)?);
+        let fails = expecting(left, false)?.and(expecting(right, !same)?);
         Some(holds.or(fails))
     }
 
-    fn among(&mut self, of: &Expression, list: &[Expression], expected: bool) -> Option<Cel> {
+    fn among(
+        &mut self,
+        of: &'static Expression,
+        list: &'static [Expression],
+        expected: bool,
+    ) -> Option<Cel> {
         let found = match kind_of(self, of)? {
             TypeKind::Text | TypeKind::Character => {
                 let list: Option<Vec<Cel>> = list.iter().map(|item| self.text(item)).collect();
@@ -321,57 +319,37 @@ impl<'s> Rules<'s> {
         Some(Cel::relation("in", &item, &Cel::list(&list?)))
     }
 
-    /// `list.iter().all(|name| body)` or `any`, with a body that is as expected.
+    /// `list.iter().all(|name| body)` or `any`; of an optional, `of.is_none_or(|name| body)` or `is_some_and`.
     fn each(
         &mut self,
-        list: &Expression,
+        every: bool,
+        of: &Expression,
         name: &'static str,
-        body: &Expression,
-        (all, expected): (bool, bool),
+        body: &Normal,
     ) -> Option<Cel> {
-        let list = self.place(list)?;
-        let TypeKind::List(inner) = list.kind else {
-            return None;
+        let place = self.place(of)?;
+        let TypeKind::List(inner) = place.kind else {
+            let present = place.present()?;
+            let body = self.within(name, place.inner()?, body)?;
+            return Some(present.choose(&body, &Cel::bool(every)));
         };
         let variable = self.variable(name);
         let item = ValuePath::new(Cel::primary(&*variable), *inner);
         self.variables.push(variable.clone());
-        let body = self.within(name, item, body, expected);
+        let body = self.within(name, item, body);
         self.variables.pop();
         let body = body?;
         // Of nothing all is true, and nothing exists.
-        if body.is(all) {
+        if body.is(every) {
             return Some(body);
         }
-        Some(
-            list.value
-                .each(if all { "all" } else { "exists" }, &variable, &body),
-        )
+        let quantifier = if every { "all" } else { "exists" };
+        Some(place.value.each(quantifier, &variable, &body))
     }
 
-    /// `of.is_some_and(|name| body)`, or with another answer `without` a value.
-    fn inside(
-        &mut self,
-        of: &Expression,
-        name: &'static str,
-        body: &Expression,
-        (without, expected): (bool, bool),
-    ) -> Option<Cel> {
-        let place = self.place(of)?;
-        let present = place.present()?;
-        let body = self.within(name, place.inner()?, body, expected)?;
-        Some(present.choose(&body, &Cel::bool(without)))
-    }
-
-    fn within(
-        &mut self,
-        name: &'static str,
-        place: ValuePath,
-        body: &Expression,
-        expected: bool,
-    ) -> Option<Cel> {
+    fn within(&mut self, name: &'static str, place: ValuePath, body: &Normal) -> Option<Cel> {
         self.scope.push((name, place));
-        let body = self.condition(body, expected);
+        let body = self.condition(body);
         self.scope.pop();
         body
     }
@@ -406,12 +384,12 @@ impl<'s> Rules<'s> {
         let subject = self.subject(parameter)?;
         let input = self.subjects.input.read();
         let schema = input.get("properties")?.get(parameter)?;
-        let mut values = finite::values(schema, &input)?;
+        let mut values = finite_values(schema, &input)?;
         let absent = !subject.required && subject.default.is_none();
         if absent && !values.contains(&Value::Null) {
             values.push(Value::Null);
         }
-        let passing = finite::passing(&values, expected, holds)?;
+        let passing = passing_values(&values, expected, holds)?;
         if passing.len() == values.len() {
             return Some(Cel::bool(true));
         }
@@ -452,24 +430,4 @@ impl<'s> Rules<'s> {
         let place = self.place(expression)?;
         matches!(place.kind, TypeKind::Text | TypeKind::Character).then_some(place.value)
     }
-}
-
-/// A comparison without arguments.
-fn constants(comparison: Comparison, left: &Expression, right: &Expression) -> Option<bool> {
-    let value = |expression| Constant::of(expression, TypeKind::Opaque);
-    let order = match (value(left)?, value(right)?) {
-        (Constant::Bool(left), Constant::Bool(right)) => left.cmp(&right),
-        (Constant::Integer(left), Constant::Integer(right)) => left.cmp(&right),
-        (Constant::Float(left), Constant::Float(right)) => left.partial_cmp(&right)?,
-        (Constant::Text(left), Constant::Text(right)) => left.cmp(&right),
-        _ => return None,
-    };
-    Some(match comparison {
-        Comparison::Equal => order.is_eq(),
-        Comparison::NotEqual => order.is_ne(),
-        Comparison::Less => order.is_lt(),
-        Comparison::AtMost => order.is_le(),
-        Comparison::More => order.is_gt(),
-        Comparison::AtLeast => order.is_ge(),
-    })
 }

@@ -45,18 +45,6 @@ pub(super) fn literal(value: i128) -> Option<Cel> {
         .then(|| Cel::number(value.to_string()))
 }
 
-/// How a comparison is spelled.
-pub(super) const fn operator(comparison: Comparison) -> &'static str {
-    match comparison {
-        Comparison::Equal => "==",
-        Comparison::NotEqual => "!=",
-        Comparison::Less => "<",
-        Comparison::AtMost => "<=",
-        Comparison::More => ">",
-        Comparison::AtLeast => ">=",
-    }
-}
-
 impl Rules<'_> {
     /// A comparison in the type that `kind` stands for.
     pub(super) fn compare_whole(
@@ -78,7 +66,7 @@ impl Rules<'_> {
         if is_constant(left) && is_place(right) || is_place(left) && is_constant(right) {
             guards.wide.clear();
         }
-        let comparison = Cel::relation(operator(comparison), &a.cel, &b.cel);
+        let comparison = Cel::relation(comparison.operator(), &a.cel, &b.cel);
         Some(guards.before(&comparison))
     }
 
@@ -129,7 +117,7 @@ impl Rules<'_> {
         let place = self.place(of).filter(|_| apart)?;
         let size = Cel::call("size", &place.value);
         let bound = Cel::number(if zero { "0" } else { "1" }.to_owned());
-        (place.kind == TypeKind::Text).then(|| Cel::relation(operator(comparison), &size, &bound))
+        (place.kind == TypeKind::Text).then(|| Cel::relation(comparison.operator(), &size, &bound))
     }
 
     fn whole(&self, expression: &Expression, kind: TypeKind, guards: &mut Guards) -> Option<Whole> {
@@ -387,11 +375,7 @@ impl Rules<'_> {
         let (computed_left, computed_right) = (is_computed(left), is_computed(right));
         if !computed_left && !computed_right {
             // Numbers of JSON are ordered: there is no NaN among them.
-            let comparison = if expected {
-                comparison
-            } else {
-                comparison.negated()
-            };
+            let comparison = comparison.expecting(expected);
             // How `x.is_nan()` is read.
             if !is_constant(left) && self.float(left)? == self.float(right)? {
                 let same = !matches!(
@@ -438,7 +422,7 @@ impl Rules<'_> {
         right: &Expression,
     ) -> Option<Cel> {
         let (left, right) = (self.float(left)?, self.float(right)?);
-        Some(Cel::relation(operator(comparison), &left, &right))
+        Some(Cel::relation(comparison.operator(), &left, &right))
     }
 
     /// A comparison of an `f32`, or a weaker one.
@@ -465,7 +449,7 @@ impl Rules<'_> {
         };
         match comparison {
             Comparison::Less | Comparison::More | Comparison::NotEqual => {
-                beyond(operator(comparison), bound)
+                beyond(comparison.operator(), bound)
             }
             Comparison::AtMost => beyond("<", bound.next_up()),
             Comparison::AtLeast => beyond(">", bound.next_down()),

@@ -29,7 +29,7 @@ struct Demand {
 
 impl Demand {
     fn new((what, holds): (&'static Expression, bool)) -> Self {
-        let names = names(what);
+        let names = what.parameters();
         Self { what, holds, names }
     }
 }
@@ -50,9 +50,9 @@ impl<'a> Solver<'a> {
     }
 
     /// A parameter has a limited number of values, which its tests enumerate.
-    pub(crate) fn few(&mut self, name: &str, count: u32) {
+    pub(crate) fn few(&mut self, name: &str, count: usize) {
         if let Some(domain) = self.domains.iter_mut().find(|one| one.name == name) {
-            domain.values = u64::MAX >> 64_u32.saturating_sub(count).min(63);
+            domain.values = u64::MAX >> 64_usize.saturating_sub(count).min(63);
         }
     }
 
@@ -263,11 +263,7 @@ fn ordered(
             names.extend(&demand.names);
             bounds.extend([left, right].into_iter().flat_map(ends_of));
             let (one, other) = (Some(one), Some(other));
-            match if holds {
-                *comparison
-            } else {
-                comparison.negated()
-            } {
+            match comparison.expecting(holds) {
                 Comparison::Less => bounds.push((one, other, -1)),
                 Comparison::AtMost => bounds.push((one, other, 0)),
                 Comparison::More => bounds.push((other, one, -1)),
@@ -331,19 +327,8 @@ fn has_solution(bounds: &mut Vec<Bound>, apart: &[(Place, Place)]) -> bool {
     false
 }
 
-/// The parameters of an expression.
-fn names(of: &'static Expression) -> Names {
-    match of {
-        Expression::Parameter(name)
-        | Expression::Native {
-            parameter: name, ..
-        } => Names::from([*name]),
-        _ => of.parts().into_iter().flat_map(names).collect(),
-    }
-}
-
 /// How many quantifiers there are that may be over a list.
-fn quantifiers(of: &Expression) -> usize {
-    let own = usize::from(matches!(of, Expression::All(..) | Expression::Any(..)));
-    own + of.parts().into_iter().map(quantifiers).sum::<usize>()
+fn quantifiers(of: &'static Expression) -> usize {
+    let is_one = |part: &&&Expression| matches!(part, Expression::All(..) | Expression::Any(..));
+    of.all().iter().filter(is_one).count()
 }

@@ -2,31 +2,21 @@
 //!
 //! Every schema accepts at least what the contract accepts; the conditions themselves are always judged by the call.
 
-mod apply;
-mod atom;
-mod clause;
-pub(crate) mod constant;
-pub mod finite;
+mod bounds;
 mod fragment;
-mod heading;
-mod merge;
-mod nnf;
-mod number;
-mod readable;
+mod keywords;
+pub(crate) mod normal;
 pub(crate) mod sentence;
-mod span;
 #[cfg(test)]
 mod tests;
-mod text;
-mod value_path;
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-pub use self::heading::Heading;
-use self::nnf::Normal;
+use self::normal::Normal;
 use super::stored::StoredSchema;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::policy::{Policy, Resolved};
@@ -64,6 +54,60 @@ pub enum Lowering {
     Partial,
     /// None of it; the description may contain its [`sentence`](PublishedCondition::sentence).
     Described,
+}
+
+/// The heading under which a tool's description lists a condition.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use contract_runtime::Heading;
+///
+/// /// Read a note.
+/// #[tool]
+/// #[pre(title.trim() == title, "there are blanks around the title")]
+/// fn read_note(title: String) -> String {
+///     title
+/// }
+///
+/// let registry = Registry::builder().tool(read_note).build()?;
+/// let condition = &registry.tool("read_note").unwrap().conditions()[0];
+/// assert_eq!(condition.heading(), Some(Heading::PossibleRefusals));
+/// assert_eq!(Heading::PossibleRefusals.to_string(), "Possible refusals");
+/// # Ok::<(), contract_runtime::BuildError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Heading {
+    /// What must hold of the arguments.
+    Requires,
+    /// What the tool says when a condition fails, as quoted speech.
+    PossibleRefusals,
+    /// When a person is asked whether the call may go on.
+    Approval,
+    /// What holds of the result.
+    Ensures,
+}
+
+impl Heading {
+    /// In the order in which a description has them.
+    const ALL: [Self; 4] = [
+        Self::Requires,
+        Self::PossibleRefusals,
+        Self::Approval,
+        Self::Ensures,
+    ];
+}
+
+impl fmt::Display for Heading {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Requires => "Requires",
+            Self::PossibleRefusals => "Possible refusals",
+            Self::Approval => "Needs a person's approval",
+            Self::Ensures => "Ensures",
+        })
+    }
 }
 
 /// A condition as it is published.
@@ -218,23 +262,22 @@ pub(crate) fn lower(
             let looked_up = is_published
                 && condition.kind() == ConditionKind::Given
                 && !condition.asks_history();
-            let expression = condition.expression().filter(|_| stated);
             let id = format!("{tool}.{}[{index}]", condition.kind().name());
             let is_told = condition.asks() || condition.kind() == ConditionKind::Post;
-            let told = condition.tree().filter(|_| is_published && is_told);
-            let read = told.map(|tree| Normal::of(tree).clauses());
-            let lowered = expression
-                .map(|expression| apply::condition(expression, subjects, &input, &mut published));
-            let lowering = lowered
-                .as_ref()
-                .map_or(Lowering::Described, |one| one.lowering);
-            let rest = lowered
-                .as_ref()
-                .map(|one| one.rest.as_slice())
-                .or(read.as_deref());
-            let is_said = rest.is_some_and(<[_]>::is_empty);
+            let (lowering, rest) = match condition.tree() {
+                Some(tree) if stated => {
+                    let (lowering, rest) =
+                        keywords::condition(tree, subjects, &input, &mut published);
+                    (lowering, Some(rest))
+                }
+                Some(tree) if is_published && is_told => {
+                    (Lowering::Described, Some(Normal::of(tree).clauses()))
+                }
+                _ => (Lowering::Described, None),
+            };
+            let is_said = rest.as_ref().is_some_and(Vec::is_empty);
             let (heading, sentence) = if is_published && !is_said {
-                sentence::of(condition, rest, subjects)
+                sentence::of(condition, rest.as_deref(), subjects)
             } else {
                 (None, sentence::of_predicate(condition))
             };

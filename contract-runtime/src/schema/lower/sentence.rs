@@ -2,9 +2,11 @@
 
 use std::borrow::Cow;
 
-use super::nnf::Normal;
-use super::{Heading, PublishedCondition, Subject, readable};
+use super::normal::{Constant, Normal};
+use super::{Heading, PublishedCondition, Subject};
 use crate::contract::condition::{Condition, ConditionKind, Names};
+use crate::contract::expression::{Comparison, Expression, Operation};
+use crate::contract::type_kind::TypeKind;
 
 /// What is said of a tool that always asks.
 pub(crate) const EVERY_CALL: &str = "every call";
@@ -70,15 +72,22 @@ fn of_question(
     (Some(Heading::Approval), sentence)
 }
 
-/// Each clause as a demand, if it can be read.
+/// Each clause as a demand: comparisons, containment and ranges over parameters, literals, lengths, `+` and `-`, all of types that
+/// compare as their JSON does; `None` if it is anything else. A postcondition also speaks of the result.
 fn demands(
     condition: &Condition,
     rest: Option<&[Normal]>,
     subjects: &[Subject],
 ) -> Vec<Option<String>> {
+    let mut reader = Reader {
+        subjects,
+        result: condition.result(),
+        bound: Vec::new(),
+    };
     let clauses = rest.unwrap_or_default().iter();
-    let demands = clauses.map(|clause| readable::demand(clause, subjects, condition.result()));
-    demands.map(|demand| Some(cut(&line(&demand?)))).collect()
+    clauses
+        .map(|clause| Some(cut(&line(&reader.clause(clause)?))))
+        .collect()
 }
 
 /// Returns what a precondition demands, for use after the name of its tool: `` requires `end > start` ``. It is empty if the
@@ -256,4 +265,312 @@ fn cut(text: &str) -> String {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default().trim_end()),
         None => text.to_owned(),
     }
+}
+
+/// What a reader of the arguments can compare as the program does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Operand {
+    Number,
+    Text,
+    Flag,
+    /// A list or an optional of these.
+    Several,
+}
+
+impl Operand {
+    /// Only a type whose operators mean what they mean in JSON: one of the author's may order its values the other way.
+    fn of(kind: TypeKind) -> Option<Self> {
+        match kind {
+            TypeKind::Opaque => None,
+            TypeKind::Integer { .. } | TypeKind::Float { .. } => Some(Self::Number),
+            TypeKind::Text | TypeKind::Character => Some(Self::Text),
+            TypeKind::Bool => Some(Self::Flag),
+            TypeKind::List(inner) | TypeKind::Optional(inner) => {
+                Self::of(*inner).map(|_| Self::Several)
+            }
+        }
+    }
+}
+
+/// One side of a comparison.
+struct Side {
+    kind: Operand,
+    text: String,
+    form: Form,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// Stands between backticks together with the other side.
+    Code,
+    /// Code with `+` or `-`, which needs parentheses as an operand.
+    Sum,
+    Words,
+}
+
+impl Side {
+    fn code(kind: Operand, text: impl Into<String>) -> Self {
+        Self {
+            kind,
+            text: text.into(),
+            form: Form::Code,
+        }
+    }
+
+    fn words(self) -> String {
+        let is_literal = |first: char| first == '"' || first == '-' || first.is_ascii_digit();
+        if self.form == Form::Words || self.text.starts_with(is_literal) {
+            return self.text;
+        }
+        format!("`{}`", self.text)
+    }
+}
+
+struct Reader<'s> {
+    subjects: &'s [Subject],
+    /// Of the result, in a postcondition.
+    result: TypeKind,
+    /// The names that closures give to the values of optional parameters, and these.
+    bound: Vec<(&'static str, &'static str, TypeKind)>,
+}
+
+impl Reader<'_> {
+    fn clause(&mut self, clause: &Normal) -> Option<String> {
+        match clause {
+            Normal::And(parts) => self.joined(parts, " and "),
+            Normal::Or(parts) => self.joined(parts, ", or "),
+            Normal::Each {
+                every,
+                of: Expression::Parameter(parameter),
+                variable,
+                body,
+            } => {
+                let TypeKind::Optional(kind) = kind_of(parameter, self.subjects)? else {
+                    return None;
+                };
+                self.bound.push((*variable, *parameter, *kind));
+                let body = self.clause(body);
+                self.bound.pop();
+                let body = body?;
+                Some(if *every {
+                    format!("if `{parameter}` is given, {body}")
+                } else {
+                    format!("`{parameter}` is given, and {body}")
+                })
+            }
+            Normal::Each { .. } => None,
+            Normal::Leaf { test, expected } => self.test(test, *expected),
+        }
+    }
+
+    /// Joins parts that have no parts of their own, so that the scope of `and` and `or` is clear.
+    fn joined(&mut self, parts: &[Normal], with: &str) -> Option<String> {
+        let single = |part: &Normal| matches!(part, Normal::Leaf { .. });
+        if !parts.iter().all(single) {
+            return None;
+        }
+        let parts: Option<Vec<_>> = parts.iter().map(|part| self.clause(part)).collect();
+        Some(parts?.join(with))
+    }
+
+    fn test(&self, test: &Expression, expected: bool) -> Option<String> {
+        let is = |yes: &'static str, no: &'static str| if expected { yes } else { no };
+        match test {
+            Expression::Compare(comparison, one, other) => {
+                self.comparison(comparison.expecting(expected), one, other)
+            }
+            Expression::StartsWith(one, other) => {
+                self.texts(one, is("starts with", "does not start with"), other)
+            }
+            Expression::EndsWith(one, other) => {
+                self.texts(one, is("ends with", "does not end with"), other)
+            }
+            Expression::IsAscii(one) => {
+                let (name, kind) = self.named(one)?;
+                let ascii = is(
+                    "contains only ASCII characters",
+                    "contains a character that is not ASCII",
+                );
+                matches!(kind, TypeKind::Text | TypeKind::Character)
+                    .then(|| format!("`{name}` {ascii}"))
+            }
+            Expression::Contains(one, other) => {
+                let contains = is("contains", "does not contain");
+                let Some((list, TypeKind::List(items))) = self.named(one) else {
+                    return self.texts(one, contains, other);
+                };
+                let item = self.side(other)?;
+                (Operand::of(*items)? == item.kind)
+                    .then(|| format!("`{list}` {contains} {}", item.words()))
+            }
+            Expression::Among(one, list) => {
+                let one = self.side(one)?;
+                let item = |item| self.side(item).filter(|item| item.kind == one.kind);
+                let items: Option<Vec<_>> =
+                    list.iter().map(|one| item(one).map(Side::words)).collect();
+                let (items, among) = (items?.join(", "), is("is one of", "is not one of"));
+                Some(format!("{} {among} {items}", one.words()))
+            }
+            Expression::IsSome(one) => {
+                let (name, kind) = self.named(one)?;
+                let given = is("is given", "is not given");
+                matches!(kind, TypeKind::Optional(_)).then(|| format!("`{name}` {given}"))
+            }
+            Expression::Parameter(_) | Expression::Variable(_) => {
+                let flag = self.side(test)?;
+                let holds = is("is true", "is false");
+                (flag.kind == Operand::Flag).then(|| format!("{} {holds}", flag.words()))
+            }
+            _ => None,
+        }
+    }
+
+    fn comparison(
+        &self,
+        comparison: Comparison,
+        one: &Expression,
+        other: &Expression,
+    ) -> Option<String> {
+        let (one, other) = (self.side(one)?, self.side(other)?);
+        let is_equality = matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+        if one.kind != other.kind || !(is_equality || one.kind == Operand::Number) {
+            return None;
+        }
+        let verb = match comparison {
+            Comparison::Equal => "is",
+            Comparison::NotEqual => "is not",
+            Comparison::Less => "is less than",
+            Comparison::AtMost => "is at most",
+            Comparison::More => "is more than",
+            Comparison::AtLeast => "is at least",
+        };
+        Some(if one.form == Form::Words || other.form == Form::Words {
+            format!("{} {verb} {}", one.words(), other.words())
+        } else {
+            let operator = comparison.operator();
+            code(&format!("{} {operator} {}", one.text, other.text))
+        })
+    }
+
+    fn texts(&self, one: &Expression, verb: &str, other: &Expression) -> Option<String> {
+        let (one, other) = (self.side(one)?, self.side(other)?);
+        (one.kind == Operand::Text && other.kind == Operand::Text)
+            .then(|| format!("{} {verb} {}", one.words(), other.words()))
+    }
+
+    /// A parameter, or what a closure calls the value of one, by the name that the model knows; or the result, which is the
+    /// variable that no closure binds.
+    fn named(&self, expression: &Expression) -> Option<(&'static str, TypeKind)> {
+        match expression {
+            Expression::Parameter("result") if self.result != TypeKind::Opaque => None,
+            Expression::Parameter(name) => Some((name, kind_of(name, self.subjects)?)),
+            Expression::Variable(name) => {
+                let bound = self.bound.iter().rev().find(|(known, ..)| known == name);
+                match (bound, self.result) {
+                    (Some((_, parameter, kind)), _) => Some((*parameter, *kind)),
+                    // The words for a list or an optional are those for arguments.
+                    (None, TypeKind::List(_) | TypeKind::Optional(_)) => None,
+                    (None, scalar) => Some(("result", scalar)),
+                }
+            }
+            _ => None,
+        }
+    }
+
+    fn side(&self, expression: &Expression) -> Option<Side> {
+        match expression {
+            Expression::Parameter(_) | Expression::Variable(_) => {
+                let (name, kind) = self.named(expression)?;
+                Some(Side::code(Operand::of(kind)?, name))
+            }
+            Expression::Length(of)
+            | Expression::Characters(of)
+            | Expression::Absolute(of)
+            | Expression::UnsignedAbsolute(of) => {
+                let (name, kind) = self.named(of)?;
+                let (before, behind) = match (expression, kind) {
+                    (Expression::Length(_), TypeKind::List(_)) => ("the number of items in", ""),
+                    (Expression::Length(_), TypeKind::Text) => ("the length of", " in bytes"),
+                    (Expression::Characters(_), TypeKind::Text) => {
+                        ("the number of characters in", "")
+                    }
+                    (
+                        Expression::Absolute(_) | Expression::UnsignedAbsolute(_),
+                        TypeKind::Integer { .. } | TypeKind::Float { .. },
+                    ) => ("the absolute value of", ""),
+                    _ => return None,
+                };
+                Some(Side {
+                    kind: Operand::Number,
+                    text: format!("{before} `{name}`{behind}"),
+                    form: Form::Words,
+                })
+            }
+            Expression::Negative(of) => {
+                let of = self.side(of)?;
+                (of.kind == Operand::Number && of.form == Form::Code)
+                    .then(|| Side::code(Operand::Number, format!("-{}", of.text)))
+            }
+            Expression::Widened(of, _) => self.side(of),
+            Expression::Arithmetic(operation, one, other) => self.sum(*operation, one, other),
+            constant => literal(constant),
+        }
+    }
+
+    fn sum(&self, operation: Operation, one: &Expression, other: &Expression) -> Option<Side> {
+        let (sign, word) = match operation {
+            Operation::Add => ("+", "plus"),
+            Operation::Subtract => ("-", "minus"),
+            Operation::Multiply if is_number(one) && is_number(other) => ("*", "times"),
+            _ => return None,
+        };
+        let (one, other) = (self.side(one)?, self.side(other)?);
+        if one.kind != Operand::Number || other.kind != Operand::Number {
+            return None;
+        }
+        let is_product = operation == Operation::Multiply;
+        let (form, text) = if one.form == Form::Words || other.form == Form::Words {
+            let text = format!("{} {word} {}", one.words(), other.words());
+            (Form::Words, text)
+        } else {
+            let operand = |side: Side, encloses: bool| match side.form {
+                Form::Sum if encloses => format!("({})", side.text),
+                _ => side.text,
+            };
+            let (one, other) = (operand(one, is_product), operand(other, true));
+            let form = if is_product { Form::Code } else { Form::Sum };
+            (form, format!("{one} {sign} {other}"))
+        };
+        Some(Side {
+            kind: Operand::Number,
+            text,
+            form,
+        })
+    }
+}
+
+/// A literal, or a constant by its value.
+fn literal(expression: &Expression) -> Option<Side> {
+    Some(match Constant::of(expression, TypeKind::Opaque)? {
+        Constant::Bool(value) => Side::code(Operand::Flag, value.to_string()),
+        Constant::Integer(value) => Side::code(Operand::Number, value.to_string()),
+        Constant::Float(value) => Side::code(Operand::Number, format!("{value:?}")),
+        Constant::Text(value) => {
+            Side::code(Operand::Text, serde_json::Value::from(value).to_string())
+        }
+    })
+}
+
+/// A number that is written as the product of others, such as `24 * 60`.
+fn is_number(expression: &Expression) -> bool {
+    match expression {
+        Expression::Integer(_) | Expression::Float(_) | Expression::Named { .. } => true,
+        Expression::Arithmetic(_, one, other) => is_number(one) && is_number(other),
+        _ => false,
+    }
+}
+
+fn kind_of(name: &str, subjects: &[Subject]) -> Option<TypeKind> {
+    let subject = subjects.iter().find(|subject| subject.name == name);
+    subject.map(|subject| subject.kind)
 }

@@ -28,7 +28,7 @@ fn integers(low: i128, high: i128) -> Values {
     ];
     let near = (select(near.to_vec()), -2..3_i128).prop_map(|(at, by)| at.saturating_add(by));
     let wide = prop_oneof![near, -5..9_i128].prop_filter_map("a number of JSON", |value| {
-        super::super::constant::integer(value)
+        super::super::normal::integer(value)
     });
     let small = (-4..9_i32).prop_map(|value| json!(f64::from(value)));
     prop_oneof![8 => wide, 1 => small].boxed()

@@ -145,6 +145,7 @@ fn a_promise_compares_the_result_as_its_json_does() {
     const RESULT: &Expression = &Parameter("result");
     const UNKNOWN: &Expression = &Opaque("old(x)");
     const IS_HALF: Expression = Compare(Comparison::Equal, Y, &Float(1_000.5));
+    const FEW: &Expression = &Compare(Comparison::Less, &Expression::Length(Y), X);
     let ensures = |tree| {
         described(
             "",
@@ -173,7 +174,6 @@ fn a_promise_compares_the_result_as_its_json_does() {
     }
     let list = condition(ConditionKind::Post, "typed", None);
     let list = list.returning(TypeKind::List(&TypeKind::Text));
-    const FEW: &Expression = &Compare(Comparison::Less, &Expression::Length(Y), X);
     assert_eq!(described("", &[list.reading(FEW)]), "");
 }
 

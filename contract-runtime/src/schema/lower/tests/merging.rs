@@ -3,8 +3,7 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::fragment::Keywords;
-use super::super::merge::conjoin;
+use super::super::fragment::{Keywords, conjoin};
 
 fn keywords(value: Value) -> Keywords {
     serde_json::from_value(value).unwrap()

@@ -1,14 +1,56 @@
-//! Lowers conditions on numbers.
+//! Lowers comparisons with constants: of numbers, of texts, and of the length of texts and lists.
 
 use serde_json::Value;
 
-use super::constant::{Constant, float, integer};
-use super::fragment::{Fragment, Keywords};
-use super::span::Span;
+use super::fragment::{Fragment, Keywords, distinct};
+use super::normal::{COUNTS, float, integer};
 use crate::contract::expression::Comparison;
+use crate::schema::pattern;
 
 /// From here on not every integer is a float, and a JSON integer is rounded before a predicate sees it.
-const INTEGRAL: f64 = 9_007_199_254_740_992.0; // 2^53
+pub(super) const INTEGRAL: f64 = 9_007_199_254_740_992.0; // 2^53
+
+/// What a comparison leaves of all integers of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Span {
+    /// Those from one to another; an end that is the type's own is left out.
+    Within(Option<i128>, Option<i128>),
+    /// All but one, which is not an end.
+    Except(i128),
+    Nothing,
+}
+
+impl Span {
+    /// Of the integers from `low` to `high`, those that compare so with `constant`.
+    fn of(comparison: Comparison, constant: i128, (low, high): (i128, i128)) -> Option<Self> {
+        // The far end of `u128` is kept here too, so that it does not say which number was meant.
+        if constant == i128::MAX {
+            return None;
+        }
+        Some(match comparison {
+            Comparison::Less => match constant.checked_sub(1) {
+                Some(last) => Self::within(low, last, (low, high)),
+                None => Self::Nothing,
+            },
+            Comparison::AtMost => Self::within(low, constant, (low, high)),
+            Comparison::More => Self::within(constant + 1, high, (low, high)),
+            Comparison::AtLeast => Self::within(constant, high, (low, high)),
+            Comparison::Equal => Self::within(constant, constant, (low, high)),
+            Comparison::NotEqual if constant < low || constant > high => Self::Within(None, None),
+            Comparison::NotEqual if constant == low => Self::within(low + 1, high, (low, high)),
+            Comparison::NotEqual if constant == high => Self::within(low, high - 1, (low, high)),
+            Comparison::NotEqual => Self::Except(constant),
+        })
+    }
+
+    fn within(first: i128, last: i128, (low, high): (i128, i128)) -> Self {
+        if first.max(low) > last.min(high) {
+            return Self::Nothing;
+        }
+        let first = Some(first).filter(|first| *first > low);
+        Self::Within(first, Some(last).filter(|last| *last < high))
+    }
+}
 
 /// An integer of a type with these ends, compared with a constant.
 pub(super) fn integers(
@@ -69,11 +111,11 @@ pub(super) fn remainder(
 /// A float compared with a constant. No JSON text is read as one that is not finite.
 pub(super) fn floats(comparison: Comparison, constant: f64, single: bool) -> Option<Fragment> {
     if !constant.is_finite() {
-        return Some(if compare(comparison, 0.0, constant) {
-            Fragment::always()
-        } else {
-            Fragment::never()
+        let order = 0.0_f64.partial_cmp(&constant);
+        let holds = order.map_or(comparison == Comparison::NotEqual, |order| {
+            comparison.holds(order)
         });
+        return Some(Fragment::constant(holds));
     }
     let ends = if single {
         Ends::single(constant)?
@@ -97,18 +139,6 @@ pub(super) fn magnitude<N: Copy + std::ops::Neg<Output = N>>(
         Comparison::Less | Comparison::AtMost | Comparison::NotEqual => above.and(below),
         Comparison::More | Comparison::AtLeast | Comparison::Equal => above.or(below),
     })
-}
-
-fn compare(comparison: Comparison, left: f64, right: f64) -> bool {
-    #[expect(clippy::float_cmp, reason = "it is the author's comparison")]
-    match comparison {
-        Comparison::Equal => left == right,
-        Comparison::NotEqual => left != right,
-        Comparison::Less => left < right,
-        Comparison::AtMost => left <= right,
-        Comparison::More => left > right,
-        Comparison::AtLeast => left >= right,
-    }
 }
 
 /// Which JSON numbers may be read as a constant, as less and as more than it.
@@ -212,15 +242,94 @@ fn shortest(value: f32) -> Option<f64> {
     value.to_string().parse().ok()
 }
 
-/// One of several constants, or none of them.
-pub(super) fn among(constants: &[Constant], expected: bool, single: bool) -> Option<Fragment> {
-    let values: Option<Vec<Value>> = constants
-        .iter()
-        .map(|constant| match constant {
-            Constant::Integer(value) => integer(*value),
-            Constant::Float(value) if !single && value.abs() < INTEGRAL => float(*value),
-            _ => None,
-        })
-        .collect();
-    Some(super::text::listed(values?, expected))
+/// A char of UTF-8 has at most this many bytes.
+const BYTES: i128 = 4;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Count {
+    Bytes,
+    Characters,
+    Items,
+}
+
+impl Count {
+    const fn keywords(self) -> [&'static str; 2] {
+        match self {
+            Self::Bytes | Self::Characters => ["minLength", "maxLength"],
+            Self::Items => ["minItems", "maxItems"],
+        }
+    }
+
+    /// The count compared with a constant.
+    ///
+    /// `minLength` and `maxLength` count characters (JSON Schema Validation 2020-12, section 6.3), `str::len` bytes.
+    pub(super) fn compared(self, comparison: Comparison, constant: i128) -> Option<Fragment> {
+        match Span::of(comparison, constant, COUNTS)? {
+            Span::Nothing => Some(Fragment::never()),
+            Span::Except(_) if self == Self::Bytes => None,
+            Span::Except(value) => Some(Fragment::not(self.within(Some(value), Some(value))?)),
+            Span::Within(first, last) if self == Self::Bytes => {
+                let fewest = first.map(|bytes| (bytes - 1) / BYTES + 1);
+                let keywords = self.within(fewest, last)?;
+                let exact =
+                    first.is_none_or(|first| first <= 1) && last.is_none_or(|last| last == 0);
+                let fragment = Fragment::new(keywords, true);
+                Some(if exact { fragment } else { fragment.partial() })
+            }
+            Span::Within(first, last) => Some(Fragment::new(self.within(first, last)?, true)),
+        }
+    }
+
+    fn within(self, first: Option<i128>, last: Option<i128>) -> Option<Keywords> {
+        let mut keywords = Keywords::new();
+        for (keyword, end) in self.keywords().into_iter().zip([first, last]) {
+            if let Some(end) = end {
+                keywords.insert(keyword.to_owned(), u64::try_from(end).ok()?.into());
+            }
+        }
+        Some(keywords)
+    }
+}
+
+/// One of these values, or none of them.
+pub(super) fn listed(values: Vec<Value>, expected: bool) -> Fragment {
+    let values = distinct(values);
+    if expected {
+        Fragment::among(values)
+    } else {
+        Fragment::except(values)
+    }
+}
+
+/// Where a text must hold another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Affix {
+    Start,
+    End,
+    Anywhere,
+}
+
+/// A text that holds another, or does not.
+pub(super) fn holding(affix: Affix, text: &str, expected: bool) -> Option<Fragment> {
+    if text.is_empty() {
+        return Some(Fragment::constant(expected));
+    }
+    let literal = pattern::literal(text)?;
+    let pattern = match affix {
+        Affix::Start => format!("^{literal}"),
+        Affix::End => format!("{literal}$"),
+        Affix::Anywhere => literal,
+    };
+    Some(matching(pattern, expected))
+}
+
+/// A text that matches a pattern, or does not.
+pub(super) fn matching(pattern: String, expected: bool) -> Fragment {
+    let fragment = Fragment::one("pattern", Value::String(pattern));
+    if expected {
+        fragment
+    } else {
+        Fragment::not(fragment.keywords)
+    }
 }
