@@ -298,7 +298,6 @@ const LEAST: f64 = 0.5;
 #[post(|&sum| LEAST <= sum && !name.is_empty())]
 #[post(|sum| *sum > old(low))]
 #[post(|sum| sum.sqrt() > low)]
-#[post(|sum| most as f64 > *sum)]
 #[post(|sum| *sum > low || matches!(name.as_str(), "a" | "b"))]
 fn shown(
     tags: Vec<String>,
