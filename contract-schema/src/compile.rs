@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 use super::error::SchemaError;
 use super::format::Format;
 use super::normalize::percent_decode;
-use super::pointer::Pointer;
-use super::reader::{Reader, join, malformed, regex};
+use super::reader::{Pointer, Reader, join, malformed, regex};
 use super::rules::{Rule, RuleId, Rules, Types};
 use super::vocabulary::{annotates, keyword, unenforced};
 

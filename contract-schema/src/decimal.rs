@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use serde_json::Number;
 
+use super::lexer::EXACT;
+
 /// Digits a `u128` always holds; the rest of a longer number becomes one sticky digit.
 const DIGITS: usize = 37;
 
@@ -102,7 +104,6 @@ impl Decimal {
     /// Returns the shortest decimal that reads back as `float`, which must be finite.
     #[must_use]
     pub fn of_float(float: f64) -> Self {
-        const EXACT: f64 = 9_007_199_254_740_992.0; // 2^53
         if float.fract() == 0.0 && float.abs() < EXACT {
             #[expect(clippy::cast_possible_truncation, reason = "an integer below 2^53")]
             return Self::of_integer(float as i128);

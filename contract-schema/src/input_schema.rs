@@ -2,19 +2,17 @@
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, Value, json};
 
-use super::close::close;
 use super::compile::compile;
-use super::draft07::upgrade;
 use super::error::SchemaError;
-use super::normalize::{correct, used};
+use super::normalize::{close, correct, keywords, upgrade, used};
 use super::renames::Renames;
 use super::rules::{RuleId, Rules};
 use super::stored::StoredSchema;
-use super::strict_types;
+use super::type_schema::decodes_exactly;
 
 /// One parameter as it is described to a schema.
 #[derive(Debug, Clone)]
@@ -92,7 +90,7 @@ enum Written {
 }
 
 /// The neutral input schema of a tool: exactly what the dispatcher accepts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct InputSchema {
     stored: StoredSchema,
     parameters: Box<[Parameter]>,
@@ -101,18 +99,7 @@ pub struct InputSchema {
     is_renamed: bool,
     ignores_unknown_keys: bool,
     /// Made by the first call that the types alone cannot judge.
-    compiled: OnceLock<Box<Compiled>>,
-}
-
-impl Clone for InputSchema {
-    fn clone(&self) -> Self {
-        Self {
-            written: self.written,
-            is_renamed: self.is_renamed,
-            ignores_unknown_keys: self.ignores_unknown_keys,
-            ..Self::stored(self.stored.clone(), self.parameters.clone())
-        }
-    }
+    compiled: OnceLock<Arc<Compiled>>,
 }
 
 #[derive(Debug)]
@@ -136,10 +123,8 @@ impl InputSchema {
         definitions: Map<String, Value>,
     ) -> Result<Self, SchemaError> {
         let (json, parameters, renames) = arguments(parameters, definitions)?;
-        Ok(Self {
-            is_renamed: !renames.is_empty(),
-            ..Self::stored(StoredSchema::of(&json), parameters)
-        })
+        let stored = StoredSchema::of(&json);
+        Ok(Self::in_parts(stored, parameters, !renames.is_empty()))
     }
 
     /// Takes a text that was judged in parts; `is_renamed` says that a provider may refuse the name of a property.
@@ -149,17 +134,10 @@ impl InputSchema {
         is_renamed: bool,
     ) -> Self {
         Self {
-            is_renamed,
-            ..Self::stored(stored, parameters)
-        }
-    }
-
-    fn stored(stored: StoredSchema, parameters: Box<[Parameter]>) -> Self {
-        Self {
             stored,
             parameters,
             written: Written::InParts,
-            is_renamed: false,
+            is_renamed,
             ignores_unknown_keys: false,
             compiled: OnceLock::new(),
         }
@@ -204,8 +182,11 @@ impl InputSchema {
         });
         Ok(Self {
             written,
-            is_renamed: !Renames::of(&rules).is_empty(),
-            ..Self::stored(StoredSchema::of(&json), parameters.collect())
+            ..Self::in_parts(
+                StoredSchema::of(&json),
+                parameters.collect(),
+                !Renames::of(&rules).is_empty(),
+            )
         })
     }
 
@@ -219,7 +200,7 @@ impl InputSchema {
         compile(&json, true)?;
         Ok(Self {
             written: Written::Whole,
-            ..Self::stored(StoredSchema::of(&json), Box::default())
+            ..Self::in_parts(StoredSchema::of(&json), Box::default(), false)
         })
     }
 
@@ -246,7 +227,7 @@ impl InputSchema {
             let object = rules[root].object.as_ref();
             let rule = |one: &Parameter| object?.property(&one.name);
             let of_parameters = self.parameters.iter().map(rule).collect();
-            Box::new(Compiled {
+            Arc::new(Compiled {
                 renames: if self.is_renamed {
                     Renames::of(&rules)
                 } else {
@@ -286,9 +267,7 @@ impl InputSchema {
 
     /// Whether the values of this parameter must never be shown.
     pub fn is_secret(&self, name: &str) -> bool {
-        self.parameters
-            .iter()
-            .any(|one| one.secret && one.name == name)
+        self.secrets().any(|secret| secret == name)
     }
 
     /// The names of the parameters whose values must never be shown.
@@ -373,7 +352,7 @@ pub(super) fn arguments(
     let json = Value::Object(json);
     let (rules, _) = compile(&json, false)?;
     let parameters = parameters.into_iter().map(|one| Parameter {
-        is_exact: strict_types::decodes_exactly(&one.schema),
+        is_exact: decodes_exactly(&one.schema),
         unreadable_keys: false,
         name: Cow::Owned(one.name),
         required: one.required,
@@ -410,11 +389,7 @@ pub(super) fn annotated(
     if additions.is_empty() {
         return schema;
     }
-    let mut keywords = match schema {
-        Value::Object(keywords) => keywords,
-        Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
-        _ => Map::new(),
-    };
+    let mut keywords = keywords(schema);
     keywords.extend(additions);
     Value::Object(keywords)
 }

@@ -77,12 +77,32 @@ pub fn string(out: &mut String, text: &str) {
 #[must_use]
 pub fn canonical(text: &str) -> Option<String> {
     let (lexer, mut out) = (Lexer::new(text), String::with_capacity(text.len()));
-    let end = value(&lexer, lexer.behind_space(0), DEEPEST, &mut out).ok()?;
+    let exact = |number: &Number<'_>| match number {
+        Number::Integer(integer) => Decimal::of_integer(*integer).key(),
+        Number::Literal { digits, .. } => {
+            let exact = Decimal::parse(digits).filter(Decimal::is_exact);
+            exact.map_or_else(|| (*digits).to_owned(), |exact| exact.key())
+        }
+    };
+    let end = value(&lexer, lexer.behind_space(0), DEEPEST, exact, &mut out).ok()?;
     lexer.ends(end).then_some(out)
 }
 
+/// Returns one text for all spellings of the value that begins at `at`, as [`canonical`] does, but with numbers as they are compared.
+pub(super) fn key(lexer: Lexer<'_>, at: usize) -> Result<String, Unread> {
+    let mut out = String::new();
+    value(&lexer, at, DEEPEST, |number| number.exact().key(), &mut out)?;
+    Ok(out)
+}
+
 /// Writes the value that begins at `at`, and returns the place behind it.
-fn value(lexer: &Lexer<'_>, at: usize, depth: usize, out: &mut String) -> Result<usize, Unread> {
+fn value(
+    lexer: &Lexer<'_>,
+    at: usize,
+    depth: usize,
+    number: fn(&Number<'_>) -> String,
+    out: &mut String,
+) -> Result<usize, Unread> {
     let literal = |word, out: &mut String| {
         out.push_str(word);
         lexer.literal(at, word)
@@ -98,7 +118,7 @@ fn value(lexer: &Lexer<'_>, at: usize, depth: usize, out: &mut String) -> Result
                     at = quoted(lexer, at, &mut key)?;
                     at = lexer.behind_space(lexer.behind(at, b':')?);
                 }
-                next = lexer.next(value(lexer, at, depth, &mut item)?, close)?;
+                next = lexer.next(value(lexer, at, depth, number, &mut item)?, close)?;
                 items.push((key, item));
             }
             // The items of an array have no keys, and stay as they are.
@@ -115,14 +135,8 @@ fn value(lexer: &Lexer<'_>, at: usize, depth: usize, out: &mut String) -> Result
         b'f' => literal("false", out),
         b'n' => literal("null", out),
         _ => {
-            let (number, end) = lexer.number(at)?;
-            match number {
-                Number::Integer(integer) => out.push_str(&Decimal::of_integer(integer).key()),
-                Number::Literal { digits, .. } => {
-                    let exact = Decimal::parse(digits).filter(Decimal::is_exact);
-                    out.push_str(&exact.map_or_else(|| digits.to_owned(), |exact| exact.key()));
-                }
-            }
+            let (read, end) = lexer.number(at)?;
+            out.push_str(&number(&read));
             Ok(end)
         }
     }

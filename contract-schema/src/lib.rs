@@ -3,7 +3,7 @@
 //! # How it works
 //!
 //! ```text
-//! Rust types  --type_schema, normalize, close-->  one neutral schema  --compile-->  rules
+//! Rust types  --type_schema, normalize-->  one neutral schema  --compile-->  rules
 //! a JSON text --arguments (judged by the rules)-->  every problem at once, in sentences that a model can act on
 //! ```
 
@@ -14,11 +14,9 @@
 
 #[doc(hidden)]
 pub mod arguments;
-mod close;
 #[doc(hidden)]
 pub mod compile;
 mod decimal;
-mod draft07;
 mod error;
 mod format;
 #[doc(hidden)]
@@ -31,7 +29,6 @@ pub mod lexer;
 pub mod normalize;
 #[doc(hidden)]
 pub mod pattern;
-mod pointer;
 #[doc(hidden)]
 pub mod reader;
 #[doc(hidden)]
@@ -40,7 +37,6 @@ pub mod renames;
 pub mod rules;
 #[doc(hidden)]
 pub mod stored;
-mod strict_types;
 #[cfg(test)]
 mod tests;
 #[doc(hidden)]

@@ -1,4 +1,6 @@
-//! Corrects schemas from schemars: ranges from the types, no keywords of only one library.
+//! Corrects schemas. Those of draft-07 become JSON Schema 2020-12, for which most differ only in names of keywords (JSON Schema Core
+//! 2019-09 and 2020-12, "Changes from draft-07" and "Changes from 2019-09"). Those from schemars get ranges from the types, and lose
+//! the keywords of only one library. Objects inside arguments are closed, as the object of all arguments is.
 
 use std::collections::BTreeSet;
 
@@ -158,6 +160,16 @@ fn float(value: f64) -> Value {
     Number::from_f64(value).map_or(Value::Null, Value::Number)
 }
 
+/// The keywords of a schema; those of `false` accept nothing either.
+#[must_use]
+pub fn keywords(schema: Value) -> Map<String, Value> {
+    match schema {
+        Value::Object(keywords) => keywords,
+        Value::Bool(false) => Map::from_iter([("not".to_owned(), json!({}))]),
+        _ => Map::new(),
+    }
+}
+
 /// Whether `type` is, or contains, `name`.
 pub(super) fn has_type(keywords: &Map<String, Value>, name: &str) -> bool {
     match keyword(keywords, "type") {
@@ -173,7 +185,7 @@ pub(super) fn used<'a>(
     mut definitions: Map<String, Value>,
 ) -> Map<String, Value> {
     let mut waiting = Vec::new();
-    schemas.for_each(|schema| references(schema, &mut waiting));
+    schemas.for_each(|schema| references(schema, &mut |target| waiting.push(target.to_owned())));
     let mut names = BTreeSet::new();
     while let Some(target) = waiting.pop() {
         let Some(name) = definition_name(&target) else {
@@ -182,7 +194,7 @@ pub(super) fn used<'a>(
         if let Some(definition) = definitions.get(&name)
             && names.insert(name)
         {
-            references(definition, &mut waiting);
+            references(definition, &mut |target| waiting.push(target.to_owned()));
         }
     }
     names
@@ -195,12 +207,13 @@ pub(super) fn used<'a>(
         .collect()
 }
 
-fn references(schema: &Value, found: &mut Vec<String>) {
+/// Tells `found` the target of each reference.
+pub fn references(schema: &Value, found: &mut dyn FnMut(&str)) {
     let Value::Object(keywords) = schema else {
         return;
     };
     if let Some(Value::String(target)) = keywords.get("$ref") {
-        found.push(target.clone());
+        found(target);
     }
     for (keyword, value) in keywords {
         subschemas(keyword, value).for_each(|schema| references(schema, found));
@@ -214,7 +227,8 @@ pub fn definition_name(target: &str) -> Option<String> {
 }
 
 /// One step of a JSON pointer as the key it names (RFC 6901, section 4).
-pub(super) fn unescape(step: &str) -> String {
+#[must_use]
+pub fn unescape(step: &str) -> String {
     step.replace("~1", "/").replace("~0", "~")
 }
 
@@ -264,4 +278,180 @@ fn opened(mut schema: Value, definitions: &Map<String, Value>) -> Value {
         schema = Value::Object(keywords);
     }
     schema
+}
+
+/// Keywords that say which keys an object may have besides its `properties`.
+const OTHER_KEYS: [&str; 4] = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "patternProperties",
+    "propertyNames",
+];
+
+/// Keywords whose schemas apply to the same value.
+const SAME_VALUE: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
+
+/// Keywords whose schemas decide or count, and must go on to accept what they accept.
+const TESTS: [&str; 6] = ["not", "if", "then", "else", "contains", "dependentSchemas"];
+
+/// Closes the objects of `properties` and of the definitions that they use: a key that nobody reads is a mistake.
+///
+/// An object is left as it is where its schema speaks of other keys (`additionalProperties`, `patternProperties`), and where
+/// several schemas apply to it, as for flattened enums: each of them knows only a part of the keys.
+pub(super) fn close(properties: &mut Map<String, Value>, definitions: &mut Map<String, Value>) {
+    let mut parts = BTreeSet::new();
+    for schema in properties.values() {
+        find_parts(schema, false, &mut parts);
+    }
+    loop {
+        let known = parts.len();
+        for (name, schema) in &*definitions {
+            let is_part = parts.contains(name);
+            find_parts(schema, is_part, &mut parts);
+        }
+        if parts.len() == known {
+            break;
+        }
+    }
+    for schema in properties.values_mut() {
+        close_one(schema, false);
+    }
+    for (name, schema) in definitions {
+        close_one(schema, parts.contains(name));
+    }
+}
+
+/// Finds the definitions that are only a part of what applies to some object.
+fn find_parts(schema: &Value, is_part: bool, parts: &mut BTreeSet<String>) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    for (keyword, value) in keywords {
+        let is_part = inside(keyword, keywords, is_part);
+        if let (true, "$ref", Value::String(target)) = (is_part, keyword.as_str(), value) {
+            parts.extend(target.strip_prefix(DEFINITIONS).map(str::to_owned));
+        }
+        subschemas(keyword, value).for_each(|schema| find_parts(schema, is_part, parts));
+    }
+}
+
+fn close_one(schema: &mut Value, is_part: bool) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    let places: Vec<(String, bool)> = keywords
+        .keys()
+        .map(|keyword| (keyword.clone(), inside(keyword, keywords, is_part)))
+        .collect();
+    for (keyword, is_part) in places {
+        if let Some(value) = keywords.get_mut(&keyword) {
+            subschemas_mut(&keyword, value).for_each(|schema| close_one(schema, is_part));
+        }
+    }
+    let says = |names: &[&str]| names.iter().any(|name| keywords.contains_key(*name));
+    let is_whole = !(is_part || says(&OTHER_KEYS) || says(&SAME_VALUE) || says(&TESTS));
+    if is_whole && says(&["properties"]) && has_type(keywords, "object") {
+        keywords.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+}
+
+/// Whether what stands under this keyword is only a part of what applies to its value.
+fn inside(keyword: &str, keywords: &Map<String, Value>, is_part: bool) -> bool {
+    if TESTS.contains(&keyword) {
+        return true;
+    }
+    if !SAME_VALUE.contains(&keyword) {
+        return false;
+    }
+    let others = keywords.iter().filter(|(other, value)| {
+        let same = SAME_VALUE.contains(&other.as_str()) && *other != keyword;
+        let several = *other == "allOf" && value.as_array().is_some_and(|all| all.len() > 1);
+        same || several || *other == "properties" || OTHER_KEYS.contains(&other.as_str())
+    });
+    is_part || others.count() > 0
+}
+
+/// The prefix of a reference to a definition, before 2019-09.
+const THEN: &str = "#/definitions/";
+
+/// Renames `definitions`, `dependencies` and the `items` of tuples, and drops the `$id` of the root, which only names it.
+pub(super) fn upgrade(schema: &mut Value) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    let id = has(keywords, "$id").then(|| keywords.shift_remove("$id"));
+    let own = match id.flatten() {
+        Some(Value::String(own)) => own.trim_end_matches('#').to_owned(),
+        _ => String::new(),
+    };
+    let has_old = has(keywords, "definitions") && !has(keywords, "$defs");
+    if has_old {
+        rename(keywords, "definitions", "$defs");
+    }
+    upgrade_one(schema, &own, has_old);
+}
+
+fn upgrade_one(schema: &mut Value, own: &str, has_old: bool) {
+    let Value::Object(keywords) = schema else {
+        return;
+    };
+    if keyword(keywords, "items").is_some_and(Value::is_array) {
+        rename(keywords, "items", "prefixItems");
+        rename(keywords, "additionalItems", "items");
+    }
+    dependencies(keywords);
+    if has(keywords, "$ref")
+        && let Some(Value::String(target)) = keywords.get_mut("$ref")
+    {
+        // By the name of the whole, a reference to a part of it.
+        let part = target.strip_prefix(own).filter(|_| !own.is_empty());
+        if let Some(part) = part.filter(|part| part.is_empty() || part.starts_with('#')) {
+            *target = format!("#{}", part.trim_start_matches('#'));
+        }
+        if let Some(name) = target.strip_prefix(THEN).filter(|_| has_old) {
+            *target = format!("{DEFINITIONS}{name}");
+        }
+    }
+    for (keyword, value) in keywords.iter_mut() {
+        subschemas_mut(keyword, value).for_each(|schema| upgrade_one(schema, own, has_old));
+    }
+}
+
+/// `dependencies` became two keywords: one for names and one for schemas.
+fn dependencies(keywords: &mut Map<String, Value>) {
+    let taken = ["dependentRequired", "dependentSchemas"];
+    let Some(Value::Object(all)) = keyword(keywords, "dependencies") else {
+        return;
+    };
+    if taken.iter().any(|taken| has(keywords, taken)) {
+        return;
+    }
+    let (names, schemas): (Map<_, _>, Map<_, _>) = all
+        .clone()
+        .into_iter()
+        .partition(|(_, needed)| needed.is_array());
+    keywords.shift_remove("dependencies");
+    for (keyword, part) in taken.into_iter().zip([names, schemas]) {
+        if !part.is_empty() {
+            keywords.insert(keyword.to_owned(), json!(part));
+        }
+    }
+}
+
+/// Renames a keyword where it stands: the order of the keywords is the order in which a model reads them.
+fn rename(keywords: &mut Map<String, Value>, from: &str, to: &str) {
+    if !keywords.contains_key(from) || keywords.contains_key(to) {
+        return;
+    }
+    let renamed = std::mem::take(keywords).into_iter();
+    *keywords = renamed
+        .map(|(keyword, value)| {
+            let keyword = if keyword == from {
+                to.to_owned()
+            } else {
+                keyword
+            };
+            (keyword, value)
+        })
+        .collect();
 }

@@ -1,11 +1,12 @@
-//! Reads the values of keywords that contain no subschema.
+//! Reads the values of keywords that contain no subschema, and says where they stand.
+
+use std::fmt;
 
 use regex_lite::Regex;
 use serde_json::{Number, Value};
 
 use super::decimal::Decimal;
 use super::error::SchemaError;
-use super::pointer::Pointer;
 use super::rules::{Limit, Types};
 
 type Result<T> = std::result::Result<T, SchemaError>;
@@ -108,15 +109,45 @@ pub(super) fn malformed(pointer: &Pointer<'_>, expected: &'static str) -> Schema
     }
 }
 
+/// A key as one step of a JSON pointer (RFC 6901, section 3).
+pub(super) fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
 /// `pointer` and one more step (RFC 6901, section 3).
 pub fn join(pointer: &str, step: &str) -> String {
-    let mut joined = String::with_capacity(pointer.len() + 1 + step.len());
-    joined.push_str(pointer);
-    joined.push('/');
-    if step.contains(['~', '/']) {
-        joined.push_str(&step.replace('~', "~0").replace('/', "~1"));
-    } else {
-        joined.push_str(step);
+    format!("{pointer}/{}", escape(step))
+}
+
+/// A JSON pointer (RFC 6901) as a list of its steps, the last one first.
+#[derive(Clone, Copy)]
+pub(super) enum Pointer<'p> {
+    Root,
+    /// The target of a reference.
+    Target(&'p str),
+    Key(&'p Pointer<'p>, &'p str),
+    Index(&'p Pointer<'p>, usize),
+}
+
+impl<'p> Pointer<'p> {
+    pub(super) const fn key(&'p self, key: &'p str) -> Self {
+        Self::Key(self, key)
     }
-    joined
+
+    pub(super) const fn index(&'p self, index: usize) -> Self {
+        Self::Index(self, index)
+    }
+}
+
+impl fmt::Display for Pointer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Target(path) => f.write_str(path),
+            Self::Index(above, index) => write!(f, "{above}/{index}"),
+            Self::Key(above, key) => {
+                write!(f, "{above}/{}", escape(key))
+            }
+        }
+    }
 }

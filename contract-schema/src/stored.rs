@@ -1,16 +1,16 @@
 //! A schema as compact text, which takes a tenth of the memory of its value.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde::Deserialize as _;
 use serde_json::Value;
 
 /// A schema that is kept as text, and parsed when its value is needed.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StoredSchema {
     text: Box<str>,
-    value: OnceLock<Box<Value>>,
+    value: OnceLock<Arc<Value>>,
 }
 
 impl StoredSchema {
@@ -31,7 +31,7 @@ impl StoredSchema {
 
     /// The value, which is kept from now on.
     pub fn value(&self) -> &Value {
-        self.value.get_or_init(|| Box::new(parse(&self.text)))
+        self.value.get_or_init(|| Arc::new(parse(&self.text)))
     }
 
     /// Returns the value. It is not kept, unless it was kept before.
@@ -39,15 +39,6 @@ impl StoredSchema {
         match self.value.get() {
             Some(value) => Cow::Borrowed(value),
             None => Cow::Owned(parse(&self.text)),
-        }
-    }
-}
-
-impl Clone for StoredSchema {
-    fn clone(&self) -> Self {
-        Self {
-            text: self.text.clone(),
-            value: OnceLock::new(),
         }
     }
 }

@@ -8,14 +8,16 @@ use schemars::generate::SchemaSettings;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
+use super::decimal::Decimal;
 use super::error::SchemaError;
 use super::input_schema::{
     InputSchema, Parameter, ParameterSchema, annotated, arguments, is_annotated,
 };
 use super::json_text::ObjectText;
-use super::normalize::correct_output;
+use super::normalize::{correct_output, integer_range};
 use super::renames::is_plain;
 use super::stored::StoredSchema;
+use super::vocabulary::annotates;
 
 /// Describes a type. Two of the same address are the same code, so they describe the same.
 pub type Describe = fn(&mut SchemaGenerator) -> Schema;
@@ -67,13 +69,9 @@ impl TypeSchemas {
             one.parameter.is_exact &= of_type.is_exact;
             is_renamed |= of_type.is_renamed || !is_plain(&one.parameter.name);
         }
-        let parameters = parameters.into_iter().map(|one| one.parameter);
+        let parameters = parameters.into_iter().map(|one| one.parameter).collect();
         let stored = StoredSchema::new(text);
-        Ok(InputSchema::in_parts(
-            stored,
-            parameters.collect(),
-            is_renamed,
-        ))
+        Ok(InputSchema::in_parts(stored, parameters, is_renamed))
     }
 
     /// The schema of a result; `()` is given as nothing at all.
@@ -232,4 +230,67 @@ fn together(parameters: Vec<DescribedParameter>) -> Result<InputSchema, SchemaEr
     let mut schema = InputSchema::new(parameters, definitions)?;
     schema.be_exact_at_most_where(&may_be_exact);
     Ok(schema)
+}
+
+/// Whether everything that typed decoding accepts is admitted by `schema`, as schemars wrote it.
+///
+/// True only for numbers, booleans, strings and null without further keywords, and arrays of these:
+/// - a map or a `Value` keeps the last of two equal keys, an open struct ignores unknown ones;
+/// - `f32` turns `1e300` into infinity;
+/// - serde knows none of the attributes of schemars;
+/// - a unit variant is also read from `{"Variant":null}`, and from its `#[serde(alias)]`.
+pub(super) fn decodes_exactly(schema: &Value) -> bool {
+    let Value::Object(keywords) = schema else {
+        return false;
+    };
+    let Some(names) = type_names(keywords) else {
+        return false;
+    };
+    let rest = || {
+        keywords.iter().filter(|(keyword, _)| {
+            *keyword != "type" && (*keyword == "format" || !annotates(keyword))
+        })
+    };
+    match names.as_slice() {
+        ["boolean" | "string" | "null"] => rest().next().is_none(),
+        ["number"] => rest().all(|(keyword, value)| keyword == "format" && value == "double"),
+        ["integer"] => exact_integer(keywords, rest().count()),
+        ["array"] => {
+            rest().all(|(keyword, _)| keyword == "items")
+                && keywords.get("items").is_some_and(decodes_exactly)
+        }
+        _ => false,
+    }
+}
+
+/// The type names without `null`, unless it is the only one.
+fn type_names(keywords: &Map<String, Value>) -> Option<Vec<&str>> {
+    match keywords.get("type")? {
+        Value::String(only) => Some(vec![only]),
+        Value::Array(several) => {
+            let names: Option<Vec<_>> = several.iter().map(Value::as_str).collect();
+            names.map(|names| names.into_iter().filter(|name| *name != "null").collect())
+        }
+        _ => None,
+    }
+}
+
+fn exact_integer(keywords: &Map<String, Value>, mut others: usize) -> bool {
+    let Some((low, high)) = keywords
+        .get("format")
+        .and_then(Value::as_str)
+        .and_then(integer_range)
+    else {
+        return false;
+    };
+    others -= 1;
+    let exact = |value: &Value| value.as_number().map(Decimal::of);
+    for (keyword, limit) in [("minimum", low), ("maximum", high)] {
+        match keywords.get(keyword) {
+            Some(own) if exact(own) == exact(&limit) => others -= 1,
+            Some(_) => return false,
+            None => {}
+        }
+    }
+    others == 0
 }

@@ -174,7 +174,7 @@ impl Walk<'_, '_> {
         let (token, _) = self.token(given.value)?;
         for branch in branches {
             if let Some(value) = tag_value(rules, *branch, tag)
-                && self.is_among(std::slice::from_ref(value), &token, given.value, &here)?
+                && self.is_among(std::slice::from_ref(value), &token, given.value)?
             {
                 return Ok(Some(*branch));
             }

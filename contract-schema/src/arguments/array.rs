@@ -9,19 +9,18 @@ use super::describe::{describe, given};
 use super::place::Path;
 use super::problem::{ArgumentProblem, ProblemKind};
 use super::walk::{Judged, Stop, Token, Walk, compare, is_between};
-use crate::json_text;
-use crate::json_text::DEEPEST;
+use crate::json_text::{self, DEEPEST};
+use crate::lexer::{Lexer, Unread};
 use crate::{ArrayRule, Decimal, RuleId};
 
 impl Walk<'_, '_> {
     /// Returns whether the value is equal to one of these, by the rules of JSON Schema: `1` equals `1.0`.
     pub(super) fn is_among(
-        &mut self,
+        &self,
         values: &[Value],
         token: &Token<'_>,
         at: usize,
-        path: &Path<'_>,
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, Unread> {
         Ok(match token {
             Token::Null => values.contains(&Value::Null),
             Token::Bool(flag) => values.iter().any(|value| value.as_bool() == Some(*flag)),
@@ -34,53 +33,11 @@ impl Walk<'_, '_> {
                 values.iter().any(|value| value.as_str() == Some(&*text))
             }
             Token::Array | Token::Object => {
-                let mut key = String::new();
-                self.key(at, path, &mut key)?;
-                let same = |value: &Value| {
-                    let (text, mut own) = (value.to_string(), String::new());
-                    let written = Walk::quiet(&text, self.rules).key(0, &Path::ROOT, &mut own);
-                    written.is_ok() && own == key
-                };
-                values.iter().any(same)
+                let given = json_text::key(self.lexer, at)?;
+                let own = |value: &Value| json_text::key(Lexer::new(&value.to_string()), 0);
+                values.iter().any(|value| own(value).as_ref() == Ok(&given))
             }
         })
-    }
-
-    /// Writes one text for all spellings of a value, to find equal values: numbers by value, keys sorted.
-    fn key(&mut self, at: usize, path: &Path<'_>, out: &mut String) -> Judged {
-        let (token, end) = self.token(at)?;
-        if path.depth() >= DEEPEST && matches!(token, Token::Array | Token::Object) {
-            return Err(Stop::Unread);
-        }
-        match token {
-            Token::Number(number) => out.push_str(&number.exact().key()),
-            Token::String(string) => json_text::string(out, &string.text()?),
-            Token::Array => {
-                out.push('[');
-                let (items, end) = self.items(at, path)?;
-                for (index, item) in items.into_iter().enumerate() {
-                    self.key(item, &path.index(index), out)?;
-                    out.push(',');
-                }
-                out.push(']');
-                return Ok(end);
-            }
-            Token::Object => {
-                let (mut members, end) = self.members(at, path)?;
-                members.sort_by(|left, right| left.name.cmp(&right.name));
-                out.push('{');
-                for member in members {
-                    json_text::string(out, &member.name);
-                    out.push(':');
-                    self.key(member.value, &path.key(&member.name), out)?;
-                    out.push(',');
-                }
-                out.push('}');
-                return Ok(end);
-            }
-            Token::Null | Token::Bool(_) => out.push_str(self.lexer.between(at..end)),
-        }
-        Ok(end)
     }
 
     pub(super) fn array(&mut self, id: Option<RuleId>, begins: usize, path: &Path<'_>) -> Judged {
@@ -133,9 +90,7 @@ impl Walk<'_, '_> {
         let (items, _) = self.items(begins, path)?;
         let mut seen = HashSet::new();
         for (index, at) in items.iter().enumerate().filter(|_| rule.unique) {
-            let mut key = String::new();
-            self.key(*at, &path.index(index), &mut key)?;
-            if !seen.insert(key) {
+            if !seen.insert(json_text::key(lexer, *at)?) {
                 let path = path.index(index);
                 place = self.problem_at(place, || {
                     let got = given(lexer, *at, path.is_secret()) + " once more";

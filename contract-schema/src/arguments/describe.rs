@@ -8,6 +8,7 @@ use serde_json::Value;
 
 use super::problem::{ArgumentProblem, InvalidArguments};
 use crate::lexer::Lexer;
+use crate::normalize::unescape;
 use crate::{InputSchema, Limit, NumberRule, Rule, RuleId, Rules, TextRule, Types, compile};
 
 /// The most characters of one value.
@@ -430,10 +431,7 @@ impl Bounds {
 /// Returns the rule of the value at a JSON pointer.
 fn at(rules: &Rules, root: RuleId, pointer: &str) -> Option<RuleId> {
     let mut steps = pointer.split('/').skip(1);
-    steps.try_fold(root, |id, step| {
-        let step = step.replace("~1", "/").replace("~0", "~");
-        below(rules, id, &step)
-    })
+    steps.try_fold(root, |id, step| below(rules, id, &unescape(step)))
 }
 
 fn below(rules: &Rules, id: RuleId, step: &str) -> Option<RuleId> {

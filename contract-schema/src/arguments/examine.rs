@@ -185,12 +185,8 @@ fn malformed(error: &serde_json::Error, text: &str) -> InvalidArguments {
         ),
     };
     let pointer = String::new();
-    InvalidArguments::one(ArgumentProblem::new(
-        pointer,
-        ProblemKind::Malformed,
-        expected,
-        got,
-    ))
+    let kind = ProblemKind::Malformed;
+    InvalidArguments::one(ArgumentProblem::new(pointer, kind, expected, got))
 }
 
 fn out_of_range(text: &str, line: usize, column: usize) -> InvalidArguments {

@@ -8,9 +8,8 @@ use serde_json::Value;
 
 use super::correct::Coercion;
 use super::describe::describe;
-use super::nearest::{by_words, nearest};
 use super::place::Path;
-use super::problem::{ArgumentProblem, ProblemKind};
+use super::problem::{ArgumentProblem, ProblemKind, by_words, nearest};
 use super::walk::{Judged, Stop, Token, Verdict, Walk};
 use crate::json_text::DEEPEST;
 use crate::lexer::{Lexer, Unread};

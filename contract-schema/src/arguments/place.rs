@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::describe::clip;
 use crate::lexer::Lexer;
+use crate::reader::escape;
 
 #[derive(Debug, Clone, Copy)]
 enum Step<'a> {
@@ -29,8 +30,7 @@ const LONGEST_KEY: usize = 120;
 
 /// Returns a key as one step of a pointer.
 fn step(key: &str) -> String {
-    let short = clip(key, LONGEST_KEY);
-    short.replace('~', "~0").replace('/', "~1")
+    escape(&clip(key, LONGEST_KEY))
 }
 
 impl<'a> Path<'a> {

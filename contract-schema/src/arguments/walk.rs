@@ -253,11 +253,7 @@ impl<'s, 't> Walk<'s, 't> {
         at: usize,
         expected: impl FnOnce() -> String,
     ) -> Result<(), Stop> {
-        let lexer = self.lexer;
-        self.problem(|| {
-            let got = given(lexer, at, path.is_secret());
-            ArgumentProblem::new(path.pointer(), kind, expected(), got)
-        })
+        self.refuse_listing(kind, path, at, expected, std::iter::empty())
     }
 
     /// Adds a problem of the value at `at`, with the values that would be accepted.
@@ -312,7 +308,7 @@ impl<'s, 't> Walk<'s, 't> {
             return self.mistyped(id, &token, at, path);
         }
         if let Some(values) = &rule.values
-            && !self.is_among(values, &token, at, path)?
+            && !self.is_among(values, &token, at)?
         {
             return self.unlisted(id, at, path);
         }
