@@ -1,17 +1,17 @@
-//! A tool as every dialect begins with it.
+//! A tool as every dialect begins with it, with other names for the properties whose names a dialect refuses.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
-use super::{inline, rename};
+use super::inline;
 use crate::contract::condition::ConditionKind;
 use crate::contract::panics::guard;
-use crate::schema::arguments::examine;
+use crate::schema::arguments::{clip, examine};
 use crate::schema::lower::sentence::describe;
 use crate::schema::lower::{Lowering, PublishedCondition};
-use crate::schema::normalize::{F32_MAX, integer_range};
+use crate::schema::normalize::{F32_MAX, integer_range, keywords, unescape};
 use crate::schema::vocabulary::{KeywordValue, holds};
 use crate::schema::{Decimal, Hints, InputSchema, Renames, StoredSchema};
 
@@ -172,7 +172,7 @@ impl<'t> ToolDescription<'t> {
                 schema = Cow::Owned(inline::inlined(&schema));
             }
             if !renames.is_empty() {
-                schema = Cow::Owned(rename::renamed(&schema, &renames));
+                schema = Cow::Owned(renamed(&schema, &renames));
             }
             Cow::Owned(schema.into_owned())
         };
@@ -292,8 +292,13 @@ fn silence(schema: &mut Value, types: &Value, ends: &[Decimal]) {
     let (Value::Object(keywords), Value::Object(types)) = (schema, types) else {
         return;
     };
+    let number = |keywords: &Map<String, Value>, keyword: &str| {
+        let number = keywords.get(keyword)?.as_number()?;
+        Some(Decimal::of(number))
+    };
     for keyword in ["minimum", "maximum"] {
-        if from_type(keyword, keywords, types, ends) {
+        let of_type = number(types, keyword).filter(|end| ends.contains(end));
+        if of_type.is_some() && number(keywords, keyword) == of_type {
             keywords.shift_remove(keyword);
         }
     }
@@ -320,15 +325,98 @@ fn silence(schema: &mut Value, types: &Value, ends: &[Decimal]) {
     }
 }
 
-fn from_type(
-    keyword: &str,
-    keywords: &Map<String, Value>,
-    types: &Map<String, Value>,
-    ends: &[Decimal],
-) -> bool {
-    let number = |value: &Value| value.as_number().map(Decimal::of);
-    let Some(here) = keywords.get(keyword).and_then(number) else {
-        return false;
+/// The longest name that a description repeats whole.
+const LONGEST_NAME: usize = 100;
+
+/// The same schema with these properties renamed; each says which name the tool's own sentences have for it.
+fn renamed(schema: &Value, renames: &Renames) -> Value {
+    let Value::Object(keywords) = schema else {
+        return schema.clone();
     };
-    types.get(keyword).and_then(number) == Some(here) && ends.contains(&here)
+    let keyword = |(keyword, value): (&String, &Value)| {
+        let new = match (holds(keyword), value) {
+            (KeywordValue::Schema, schema) => renamed(schema, renames),
+            (KeywordValue::List, Value::Array(list)) => {
+                list.iter().map(|schema| renamed(schema, renames)).collect()
+            }
+            (KeywordValue::Map, Value::Object(map)) => {
+                let name = |name: &str| match keyword.as_str() {
+                    "properties" | "dependentSchemas" => renames.exported(name).to_owned(),
+                    _ => name.to_owned(),
+                };
+                let described = |(old, schema): (&String, &Value)| {
+                    let (new, schema) = (name(old), renamed(schema, renames));
+                    if new == *old || keyword != "properties" {
+                        return (new, schema);
+                    }
+                    (new, described(schema, old))
+                };
+                Value::Object(map.iter().map(described).collect())
+            }
+            (_, Value::Array(names)) if keyword == "required" => list(names, renames),
+            (_, Value::Object(map)) if keyword == "dependentRequired" => {
+                let map = map.iter().map(|(name, names)| {
+                    let names = names.as_array().map(Vec::as_slice).unwrap_or_default();
+                    (renames.exported(name).to_owned(), list(names, renames))
+                });
+                Value::Object(map.collect())
+            }
+            (_, Value::String(target)) if keyword == "$ref" => json!(pointer(target, renames)),
+            (_, value) if matches!(keyword.as_str(), "default" | "examples" | "enum" | "const") => {
+                data(value, renames)
+            }
+            (_, value) => value.clone(),
+        };
+        (keyword.clone(), new)
+    };
+    Value::Object(keywords.iter().map(keyword).collect())
+}
+
+fn described(schema: Value, name: &str) -> Value {
+    let mut keywords = keywords(schema);
+    let own = keywords.get("description").and_then(Value::as_str);
+    let note = format!("(This tool calls it `{}`.)", clip(name, LONGEST_NAME));
+    let text = own.map_or_else(|| note.clone(), |own| format!("{} {note}", own.trim_end()));
+    keywords.insert("description".to_owned(), json!(text));
+    Value::Object(keywords)
+}
+
+fn list(names: &[Value], renames: &Renames) -> Value {
+    let names = names.iter();
+    names
+        .map(|name| {
+            name.as_str()
+                .map_or_else(|| name.clone(), |name| json!(renames.exported(name)))
+        })
+        .collect()
+}
+
+/// A JSON pointer (RFC 6901) to the same schema.
+fn pointer(target: &str, renames: &Renames) -> String {
+    let mut steps: Vec<Cow<'_, str>> = Vec::new();
+    for step in target.split('/') {
+        let is_name = steps.last().is_some_and(|before| before == "properties");
+        let name = unescape(step);
+        let new = renames.exported(&name);
+        steps.push(if is_name && new != name {
+            Cow::Owned(new.to_owned())
+        } else {
+            Cow::Borrowed(step)
+        });
+    }
+    steps.join("/")
+}
+
+/// A value such as the properties hold: its keys are taken for names, because it stands in no schema.
+fn data(value: &Value, renames: &Renames) -> Value {
+    match value {
+        Value::Array(items) => items.iter().map(|item| data(item, renames)).collect(),
+        Value::Object(members) => {
+            let member = |(name, value): (&String, &Value)| {
+                (renames.exported(name).to_owned(), data(value, renames))
+            };
+            Value::Object(members.iter().map(member).collect())
+        }
+        scalar => scalar.clone(),
+    }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value, json};
 
-use crate::schema::normalize::definition_name;
+use crate::schema::normalize::{definition_name, references};
 use crate::schema::vocabulary::{KeywordValue, annotates, describe, holds, subschemas};
 
 type Keywords = Map<String, Value>;
@@ -59,9 +59,10 @@ pub(super) fn inlined(schema: &Value) -> Value {
             uses: BTreeMap::new(),
         };
         let done = inliner.root(root);
-        let costliest = inliner.costliest();
+        let cost = |(_, (times, length)): &(&&str, &(usize, usize))| times * length;
+        let costliest = inliner.uses.iter().max_by_key(cost);
         match costliest.filter(|_| inliner.budget == 0) {
-            Some(costliest) => kept.insert(costliest),
+            Some((name, _)) => kept.insert((*name).to_owned()),
             None => return Value::Object(done),
         };
     }
@@ -73,7 +74,7 @@ fn recursive(definitions: &Keywords) -> BTreeSet<String> {
         .iter()
         .map(|(name, schema)| {
             let mut found = BTreeSet::new();
-            references(schema, &mut found);
+            references(schema, &mut |target| found.extend(definition_name(target)));
             (name.as_str(), found)
         })
         .collect();
@@ -92,18 +93,6 @@ fn recursive(definitions: &Keywords) -> BTreeSet<String> {
     definitions.keys().filter(is_recursive).cloned().collect()
 }
 
-fn references(schema: &Value, found: &mut BTreeSet<String>) {
-    let Value::Object(keywords) = schema else {
-        return;
-    };
-    if let Some(Value::String(target)) = keywords.get("$ref") {
-        found.extend(definition_name(target));
-    }
-    for (keyword, value) in keywords {
-        subschemas(keyword, value).for_each(|below| references(below, found));
-    }
-}
-
 struct Inliner<'s> {
     definitions: &'s Keywords,
     /// The definitions that stay behind references.
@@ -115,12 +104,6 @@ struct Inliner<'s> {
 }
 
 impl<'s> Inliner<'s> {
-    fn costliest(&self) -> Option<String> {
-        let cost = |(_, (times, length)): &(&&str, &(usize, usize))| times * length;
-        let costliest = self.uses.iter().max_by_key(cost);
-        costliest.map(|(name, _)| (*name).to_owned())
-    }
-
     fn schema(&mut self, schema: &'s Value) -> Value {
         match schema {
             Value::Object(keywords) => Value::Object(listed(self.object(keywords))),
@@ -135,7 +118,8 @@ impl<'s> Inliner<'s> {
         let mut root: Keywords = own.collect();
         let mut names = BTreeSet::new();
         for (keyword, value) in &root {
-            subschemas(keyword, value).for_each(|below| references(below, &mut names));
+            let found = &mut |target: &str| names.extend(definition_name(target));
+            subschemas(keyword, value).for_each(|below| references(below, found));
         }
         let mut used = BTreeMap::new();
         while let Some(name) = names.pop_first() {
@@ -143,7 +127,7 @@ impl<'s> Inliner<'s> {
                 && !used.contains_key(&name)
             {
                 let done = self.schema(definition);
-                references(&done, &mut names);
+                references(&done, &mut |target| names.extend(definition_name(target)));
                 used.insert(name, done);
             }
         }
