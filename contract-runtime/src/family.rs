@@ -21,8 +21,8 @@ pub use crate::tool::outcome::is_unwritable;
 // Words that are the same in all crates: names that are near, texts that are safe to show, and what the model reads.
 pub use crate::registry::is_tool_name;
 pub use crate::schema::arguments::{escaped, nearest, unsafe_to_show};
-pub use crate::tool::canonical::canonical;
 pub use crate::tool::failure::MAY_HAVE_TAKEN_EFFECT;
+pub use crate::tool::wire::canonical;
 
 // Calls code of the program; its panic is an error, and is reported once.
 pub use crate::contract::panics::{Panicked, guard};

@@ -28,7 +28,6 @@ pub use crate::registry::Builder;
 pub use crate::schema::{Describe, Hints};
 pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;
-pub use crate::tool::findings::{judge_tool, report_default, report_example};
 pub use crate::tool::kind::Type;
 pub use crate::tool::reply::{Reply, ResultProbe, SuccessProbe, failure};
 pub use crate::tool::shim::{
@@ -36,4 +35,5 @@ pub use crate::tool::shim::{
 };
 pub use crate::tool::slot::{asked, probe};
 pub use crate::tool::spec::{Constant, Parameter, Spec, Verify, constant, text};
+pub use crate::tool::spec::{judge_tool, report_default, report_example};
 pub use crate::{ContextParameter, Described, Precondition, SharedContext, ToolArgument};

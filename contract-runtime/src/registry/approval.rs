@@ -7,7 +7,6 @@ use super::Registry;
 use super::body::{CallSetup, GateUse, before_body};
 use super::entry::Entry;
 use super::inner::Inner;
-use super::outcome::Ending;
 use crate::contract::approval::{
     Answer, Approval, ApprovalRequest, Approver, Asking, Decision, Question, decide, digest, new_id,
 };
@@ -16,8 +15,9 @@ use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
 use crate::schema::arguments::read;
-use crate::tool::call_input::CallInput;
+use crate::tool::CallInput;
 use crate::tool::failure::FailureKind;
+use crate::tool::outcome::Ending;
 use crate::tool::{Context, Status};
 
 /// How often one call asks, where each time something has changed when the answer comes.
@@ -188,7 +188,8 @@ impl Asked<'_> {
         for _ in 0..ROUNDS {
             let mut outcome = self.round().await;
             self.between_rounds = true;
-            let Some(request) = outcome.end.approval_request_mut() else {
+            let failure = outcome.end.as_mut().err();
+            let Some(request) = failure.and_then(|failure| failure.approval_request_mut()) else {
                 return outcome;
             };
             self.complete(request);
@@ -231,7 +232,7 @@ impl Asked<'_> {
                     Ok(Some(open)) => return self.waiting(open, outcome),
                     Err(reason) => return self.denied(reason),
                 },
-                Err(end) => return self.ended(end),
+                Err(end) => return self.inner.refused(end),
             }
         }
         self.denied(CHANGED.to_owned())
@@ -354,16 +355,17 @@ impl Asked<'_> {
         request: ApprovalRequest,
     ) -> Result<Decision, FailureKind> {
         let depth = self.depth() + 1;
-        let decided = async { decide(approver, request, depth).await.map_err(denied) };
-        before_body(&self.setup.context, decided).await?
+        let decided = decide(approver, request, depth);
+        // A call that was not decided is not denied for the run, which may ask again.
+        before_body(&self.setup.context, decided)
+            .await?
+            .map_err(|why| FailureKind::Denied {
+                reason: why.to_owned(),
+            })
     }
 
     fn denied(&self, reason: String) -> Ending {
-        self.ended(FailureKind::Denied { reason })
-    }
-
-    fn ended(&self, end: FailureKind) -> Ending {
-        self.inner.refused(end)
+        self.inner.refused(FailureKind::Denied { reason })
     }
 }
 
@@ -371,13 +373,6 @@ const NOBODY: &str = "there is nobody to ask about a call that a tool makes";
 const GIVEN_UP: &str = "it was asked three times, and there was no answer";
 const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
-
-/// Returns the failure of a call that was not decided, so that its run may ask again.
-fn denied(why: &str) -> FailureKind {
-    FailureKind::Denied {
-        reason: why.to_owned(),
-    }
-}
 
 /// Returns a digest of a call. It is equal for arguments that the tool reads alike, such as an omitted default and a written one,
 /// and for no others.

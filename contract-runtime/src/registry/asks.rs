@@ -12,16 +12,9 @@ use crate::tool::Tool;
 #[derive(Clone, Debug)]
 pub(super) struct AskChange {
     pub(super) tool: Option<String>,
-    pub(super) subject: Subject,
+    /// The id of the condition; `None` for what is asked about every call.
+    pub(super) condition: Option<String>,
     pub(super) asks: bool,
-}
-
-#[derive(Clone, Debug)]
-pub(super) enum Subject {
-    /// The condition with this id.
-    Condition(String),
-    /// Every call.
-    Call,
 }
 
 impl AskChange {
@@ -31,11 +24,11 @@ impl AskChange {
 
     /// The method of the builder that said so.
     pub(super) fn method(&self) -> &'static str {
-        match (&self.subject, self.asks) {
-            (Subject::Condition(_), true) => "ask",
-            (Subject::Condition(_), false) => "without_ask",
-            (Subject::Call, true) => "confirm",
-            (Subject::Call, false) => "without_confirm",
+        match (&self.condition, self.asks) {
+            (Some(_), true) => "ask",
+            (Some(_), false) => "without_ask",
+            (None, true) => "confirm",
+            (None, false) => "without_confirm",
         }
     }
 }
@@ -49,7 +42,7 @@ pub(super) fn resolve(
     let mut changed: Option<Box<[Condition]>> = None;
     let mut confirm = tool.spec().is_some_and(|spec| spec.confirm.is_some());
     for change in settings.asks.iter().filter(|change| change.is_about(tool)) {
-        let Subject::Condition(wanted) = &change.subject else {
+        let Some(wanted) = &change.condition else {
             confirm = change.asks;
             continue;
         };
@@ -76,10 +69,8 @@ pub(super) fn resolve(
         confirm,
     };
     if cfg!(contract_strip) && asks.any() {
-        problems.push(BuildProblem::AskStripped {
-            tool: tool.name.to_string(),
-            location: tool.location.to_string(),
-        });
+        let (tool, location) = tool.place();
+        problems.push(BuildProblem::AskStripped { tool, location });
     }
     if asks.any() {
         return (changed, Arc::new(asks));

@@ -177,12 +177,8 @@ impl<'r> Batch<'r> {
             let reason = "an earlier call of the same turn broke a contract";
             return self.not_started(call, reason).await;
         }
-        let alone = |call: &CallInput<'_>| {
-            self.inner
-                .find(&call.name)
-                .is_some_and(|entry| entry.tool.alone)
-        };
-        if self.several && alone(&call) {
+        let entry = self.inner.find(&call.name);
+        if self.several && entry.is_some_and(|entry| entry.tool.alone) {
             return self.not_started(call, HAS_OTHERS).await;
         }
         let mode = Mode {
@@ -200,8 +196,10 @@ impl<'r> Batch<'r> {
     async fn not_started(&self, call: CallInput<'r>, reason: &'static str) -> Outcome {
         let refusal = self.inner.before.ask(&call, &self.context).await;
         let kind = refusal.err().unwrap_or_else(|| not_started(reason));
-        self.inner
-            .refused(kind)
-            .of(call.id.into_owned(), call.name.into_owned())
+        Outcome {
+            id: call.id.into_owned(),
+            tool: call.name.into_owned(),
+            ending: self.inner.refused(kind),
+        }
     }
 }

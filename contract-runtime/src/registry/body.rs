@@ -15,11 +15,11 @@ use crate::contract::panics::{Panicked, discard, guard};
 use crate::contract::policy::{self, Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::{ContractScope, Gate, Inherited, Scope};
 use crate::schema::arguments::Examined;
+use crate::tool::CallInput;
 use crate::tool::Status;
 use crate::tool::call::{Request, Running};
-use crate::tool::call_input::CallInput;
-use crate::tool::cancellation::{CancelOnDrop, CancellationToken};
 use crate::tool::context::{CallInfo, Context, Deadline, now};
+use crate::tool::context::{CancelOnDrop, CancellationToken};
 use crate::tool::context_params::{CallExtensions, Sources};
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
@@ -262,15 +262,10 @@ impl Inner {
         setup: &CallSetup<'_>,
         outer: Option<&Inherited>,
     ) -> ContractScope {
-        let CallSetup {
-            input,
-            context,
-            mode,
-            ..
-        } = setup;
+        let (input, mode) = (&setup.input, &setup.mode);
         let entry = &self.entries[index];
         let is_bare = outer.is_none()
-            && context.is_empty()
+            && setup.context.is_empty()
             && entry.secrets.is_empty()
             && mode.gate.is_none()
             && mode.asking.is_none()

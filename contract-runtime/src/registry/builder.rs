@@ -4,26 +4,32 @@ mod approval;
 
 use std::any::TypeId;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use tokio::sync::RwLock;
+
 use super::Registry;
+use super::approval::OpenRequests;
 use super::asks::AskChange;
 use super::build_error::{BuildError, BuildProblem};
 use super::entry::{Entry, Settings};
 use super::inner::{CallHook, Inner, Limits, Program};
-use super::{findings, history, methods};
+use super::statistics::Shards;
+use super::{findings, methods};
 use crate::contract::ToolFunction;
+use crate::contract::approval::Answering;
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::schema::TypeSchemas;
 use crate::schema::arguments::nearest;
-use crate::tool::context::Shared;
+use crate::tool::context::Values;
 use crate::tool::context_params::CallExtensions;
 use crate::tool::observe::Observer;
-use crate::tool::shim::Registered;
+use crate::tool::shim::{Registered, linked};
 use crate::tool::{Context, Tool, ToolCall, ToolSet};
 
 /// Builds a [`Registry`]: selects its tools and configures how they are called.
@@ -48,15 +54,16 @@ use crate::tool::{Context, Tool, ToolCall, ToolSet};
     clippy::struct_excessive_bools,
     reason = "each is a setting of its own"
 )]
+#[derive(Default)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
     tools: Vec<Tool>,
     problems: Vec<BuildProblem>,
-    shared: Shared,
+    shared: Values,
     per_call: HashSet<TypeId>,
     layer: PolicyLayer,
     observer: Observer,
-    overrides: HashMap<String, Policy>,
+    overrides: BTreeMap<String, Policy>,
     limits: Limits,
     timeout: Option<Duration>,
     coerce: bool,
@@ -86,31 +93,6 @@ impl std::fmt::Debug for Builder {
 }
 
 impl Builder {
-    pub(super) fn new() -> Self {
-        Self {
-            tools: Vec::new(),
-            problems: Vec::new(),
-            shared: Shared::default(),
-            per_call: HashSet::new(),
-            layer: PolicyLayer::default(),
-            observer: Observer::new(),
-            overrides: HashMap::new(),
-            limits: Limits::default(),
-            timeout: None,
-            coerce: false,
-            ignore_unknown_keys: false,
-            without_contexts: false,
-            partial: false,
-            program: None,
-            empty: None,
-            before: CallHook::default(),
-            asks: Vec::new(),
-            states: 0,
-            packages: Vec::new(),
-            methods: Vec::new(),
-        }
-    }
-
     /// Adds one tool: the function itself.
     #[track_caller]
     #[allow(
@@ -267,7 +249,7 @@ impl Builder {
 
     /// Provides a value that is already shared, as [`context`](Self::context) does.
     pub fn context_arc<T: Send + Sync + 'static>(mut self, value: Arc<T>) -> Self {
-        self.shared.insert(value);
+        self.shared.insert(TypeId::of::<T>(), value);
         self
     }
 
@@ -402,7 +384,8 @@ impl Builder {
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        self.before.push(ask);
+        let ask = move |call, context| -> Answering<_> { Box::pin(ask(call, context)) };
+        self.before.0.push(Box::new(ask));
         self
     }
 
@@ -460,8 +443,8 @@ impl Builder {
     }
 
     /// With the values that another registry gives.
-    pub(crate) fn sharing(mut self, shared: &Shared) -> Self {
-        self.shared = shared.clone();
+    pub(crate) fn sharing(mut self, shared: &Values) -> Self {
+        self.shared.clone_from(shared);
         self
     }
 
@@ -488,11 +471,9 @@ impl Builder {
     /// are not tools, packages that are not linked, a `registry!()` that finds no tool, selections that name nothing, schemas that cannot be used,
     /// conditions that ask the history about a function that is not a tool.
     pub fn build(mut self) -> Result<Registry, BuildError> {
-        let mut overrides = std::mem::take(&mut self.overrides)
-            .into_iter()
-            .collect::<Vec<_>>();
-        overrides.sort_by(|(one, _), (other, _)| one.cmp(other));
-        for (name, _) in &overrides {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let overrides = std::mem::take(&mut self.overrides);
+        for name in overrides.keys() {
             self.expect("override_policy", name);
         }
         for change in std::mem::take(&mut self.asks) {
@@ -501,7 +482,6 @@ impl Builder {
             }
             self.asks.push(change);
         }
-        let overrides: HashMap<_, _> = overrides.into_iter().collect();
         if let Some(package) = self.empty.take().filter(|_| self.tools.is_empty()) {
             self.problems.push(BuildProblem::NoTools { package });
         }
@@ -531,34 +511,47 @@ impl Builder {
                 let given = self.without_contexts
                     || need.optional
                     || CallExtensions::has(need.of)
-                    || self.shared.has(need.of)
+                    || self.shared.contains_key(&need.of)
                     || self.per_call.contains(&need.of);
                 if !given {
+                    let (tool, location) = entry.tool.place();
+                    let type_name = need.name;
                     problems.push(BuildProblem::MissingContext {
-                        tool: entry.tool.name.to_string(),
-                        type_name: need.name,
-                        location: entry.tool.location.to_string(),
+                        tool,
+                        type_name,
+                        location,
                     });
                 }
             }
             entries.push(entry);
         }
-        history::judge(&entries, self.partial, &mut problems);
+        findings::judge_history(&entries, self.partial, &mut problems);
         if !problems.is_empty() {
             return Err(BuildError::new(problems));
         }
         self.layer.watchers.clone_from(&self.observer.watchers);
-        Ok(Registry {
-            inner: Arc::new(Inner::new(
-                entries,
-                self.shared,
-                &self.layer,
-                self.observer,
-                self.limits,
-                self.program,
-                self.before,
-            )),
-        })
+        let name = |entry: &Entry| Box::from(entry.tool.name());
+        let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
+        let inner = Inner {
+            places: entries.iter().map(name).zip(0..).collect(),
+            renames: entries.iter().any(renamed),
+            entries,
+            shared: self.shared,
+            shards: Shards::new(&self.layer),
+            observer: self.observer,
+            limits: self.limits,
+            program: self.program,
+            before: self.before,
+            running: AtomicUsize::new(0),
+            blocking: Arc::default(),
+            gate: RwLock::new(()),
+            exports: Default::default(),
+            open_requests: OpenRequests::default(),
+            history_tools: OnceLock::new(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        let inner = Arc::new(inner);
+        Ok(Registry { inner })
     }
 
     /// Reports the methods of the chosen packages that no state brought.
@@ -578,10 +571,8 @@ impl Builder {
     fn check_names(&mut self) {
         for tool in &self.tools {
             if !is_tool_name(&tool.name) {
-                self.problems.push(BuildProblem::BadName {
-                    name: tool.name.to_string(),
-                    location: tool.location.to_string(),
-                });
+                let (name, location) = tool.place();
+                self.problems.push(BuildProblem::BadName { name, location });
             }
         }
         for pair in self.tools.windows(2) {
@@ -623,10 +614,6 @@ pub fn is_tool_name(name: &str) -> bool {
     let begins = name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
     let goes_on = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     begins && name.len() <= 64 && name.chars().all(goes_on)
-}
-
-pub(super) fn linked() -> impl Iterator<Item = &'static Registered> {
-    inventory::iter::<Registered>.into_iter()
 }
 
 fn made(registered: &'static Registered) -> Tool {

@@ -10,15 +10,15 @@ use std::task::{Context as Task, Poll};
 use super::blocking;
 use super::body::{CallSetup, Mode};
 use super::inner::Inner;
-use super::outcome::Ending;
 use crate::contract::panics::discard;
 use crate::contract::policy::Policy;
+use crate::contract::scope::Phase;
 use crate::futures::now_or_never;
 use crate::schema::arguments::escaped;
-use crate::tool::call_input::CallInput;
+use crate::tool::CallInput;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{FailureKind, Stopped};
-use crate::tool::outcome::OutcomeKind;
+use crate::tool::outcome::Ending;
 use crate::tool::{Context, Outcome};
 
 mod sealed {
@@ -49,8 +49,11 @@ impl Form for Whole {
 
     #[inline]
     fn of(ending: Ending, input: &mut CallInput<'_>) -> Outcome {
-        let id = take(&mut input.id).into_owned();
-        ending.of(id, take(&mut input.name).into_owned())
+        Outcome {
+            id: take(&mut input.id).into_owned(),
+            tool: take(&mut input.name).into_owned(),
+            ending,
+        }
     }
 }
 
@@ -60,8 +63,8 @@ impl Form for Text {
     #[inline]
     fn of(ending: Ending, input: &mut CallInput<'_>) -> Self::Output {
         match ending.end {
-            OutcomeKind::Ok(output) => Ok(output.text),
-            OutcomeKind::Failure(_) => Err(Whole::of(ending, input)),
+            Ok(output) => Ok(output.text),
+            Err(_) => Err(Whole::of(ending, input)),
         }
     }
 }
@@ -277,7 +280,7 @@ impl<'r, F: Form> Call<'r, F> {
                 },
             },
         };
-        F::of(Ending::before_body(end), &mut names)
+        F::of(Ending::failed(end, Phase::BeforeBody), &mut names)
     }
 }
 

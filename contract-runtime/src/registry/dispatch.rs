@@ -1,5 +1,7 @@
 //! The path of a call by name: found, let in, run, concluded.
 
+use std::borrow::Cow;
+use std::mem::take;
 use std::sync::Arc;
 
 use tracing::Instrument as _;
@@ -9,13 +11,16 @@ use super::blocking;
 use super::body::{self, CallSetup, GateUse, Job};
 use super::entry::Entry;
 use super::inner::{CallPermit, Inner};
-use super::outcome::{self, Ending};
-use crate::contract::scope::{ContractScope, Inherited};
+use crate::contract::history::CallEnd;
+use crate::contract::observer::{self, CheckEvent};
+use crate::contract::scope::{ContractScope, Inherited, Phase, Scope};
 use crate::schema::arguments::{Examined, InvalidArguments, escaped};
+use crate::tool::Content;
 use crate::tool::call::Call;
 use crate::tool::dynamic::Runs;
-use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::failure::{Failure, FailureKind, Stopped};
 use crate::tool::observe::{ObservedCall, process_observes_calls};
+use crate::tool::outcome::{Effect, Ending, Notes, Outcome, OutputKind};
 use crate::tool::reply::Reply;
 
 impl Inner {
@@ -58,12 +63,7 @@ impl Inner {
     /// Makes a call inside a span, and tells its observers.
     #[cold]
     async fn followed(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
-        let CallSetup {
-            index,
-            input,
-            context,
-            mode,
-        } = setup;
+        let CallSetup { input, context, .. } = setup;
         let span = tracing::info_span!(
             "execute_tool",
             // Both come from outside and could move the cursor of a terminal that shows the log.
@@ -76,17 +76,25 @@ impl Inner {
             effect = tracing::field::Empty,
         );
         let followed = async {
-            let blocking = index.is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
+            let blocking = setup
+                .index
+                .is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
             let begin = || ObservedCall::begin(input.to_call(), context, &self.observer, blocking);
-            let observed = (self.is_observed(setup) && mode.is_a_call()).then(begin);
+            let observed = (self.is_observed(setup) && setup.mode.is_a_call()).then(begin);
             let ending = self.let_in(setup).await;
-            match observed {
-                Some(observed) => ending.told(input, observed),
-                None => ending,
-            }
+            let Some(observed) = observed else {
+                return ending;
+            };
+            let outcome = Outcome {
+                id: input.id.to_string(),
+                tool: input.name.to_string(),
+                ending,
+            };
+            observed.end(&outcome);
+            outcome.ending
         };
         let ending = followed.instrument(span.clone()).await;
-        span.record("outcome", ending.end.status().name());
+        span.record("outcome", ending.status().name());
         span.record("effect", ending.effect.name());
         ending
     }
@@ -129,17 +137,12 @@ impl Inner {
         setup: &CallSetup<'_>,
         outer: Option<&Inherited>,
     ) -> Result<usize, FailureKind> {
-        let CallSetup {
-            index,
-            input,
-            context,
-            mode,
-        } = setup;
+        let CallSetup { input, context, .. } = setup;
         let (depth, most) = (outer.map_or(0, |outer| outer.depth), self.limits.depth);
         if depth >= most {
             return Err(nested_too_deep(&input.name, depth, most));
         }
-        let Some(index) = *index else {
+        let Some(index) = setup.index else {
             return Err(self.unknown(&input.name));
         };
         let (limit, length) = (self.limits.argument_bytes, input.arguments.len());
@@ -147,7 +150,7 @@ impl Inner {
             let invalid = InvalidArguments::too_large(limit, length);
             return Err(FailureKind::InvalidArguments(Box::new(invalid)));
         }
-        if mode.is_a_call()
+        if setup.mode.is_a_call()
             && let Some(history) = context.history()
             && let Err(reason) = history.take_turn(self.entries[index].tool.alone)
         {
@@ -231,6 +234,7 @@ impl Inner {
         self.conclude(entry, scope, ran, job.conclude(), permit)
     }
 
+    /// Turns the end of a body into the end of its call, and counts it.
     #[inline]
     fn conclude(
         &self,
@@ -240,8 +244,43 @@ impl Inner {
         examined: Option<Box<Examined>>,
         permit: CallPermit<'_>,
     ) -> Ending {
-        let ending = outcome::conclude(self, entry, &scope, ran, examined);
-        permit.conclude(ending.end.status());
+        let limit = self.limits.output_chars;
+        let place = scope.get().and_then(|scope| {
+            scope.conclude();
+            scope.place.as_deref()
+        });
+        let clean = scope.get().is_none_or(Scope::is_clean) && examined.is_none();
+        let phase = match &ran {
+            Err(FailureKind::Checked) => Phase::BeforeBody,
+            _ => scope.phase(),
+        };
+        let (end, notes) = match ran {
+            Ok(mut output) if clean => {
+                cap(&mut output, limit);
+                (Ok(output), None)
+            }
+            ran => recorded(entry, &scope, ran, limit, examined),
+        };
+        let effect = match &end {
+            Ok(_) if phase == Phase::BeforeBody => Effect::None,
+            Ok(_) => Effect::Complete,
+            Err(failure) => failure.kind.effect(phase),
+        };
+        if let Some(place) = place {
+            place.end(match (&end, effect) {
+                (_, Effect::None) => CallEnd::Refused,
+                (Ok(_), _) => CallEnd::Succeeded,
+                (Err(_), _) => CallEnd::MayHaveRun,
+            });
+        }
+        // The history counts bodies that were entered, also those of tools that have no effect.
+        let effect = if entry.read_only {
+            Effect::None
+        } else {
+            effect
+        };
+        let ending = Ending { end, effect, notes };
+        permit.conclude(ending.status());
         scope.release();
         ending
     }
@@ -249,9 +288,8 @@ impl Inner {
     /// Counts and returns the end of a call that has not begun.
     #[cold]
     pub(super) fn refused(&self, kind: FailureKind) -> Ending {
-        let ending = Ending::before_body(kind);
-        self.shards.count(ending.end.status());
-        ending
+        self.shards.count(kind.status());
+        Ending::failed(kind, Phase::BeforeBody)
     }
 }
 
@@ -266,5 +304,87 @@ fn nested_too_deep(tool: &str, depth: usize, limit: usize) -> FailureKind {
     FailureKind::Failed(format!(
         "`{}` was not started, because {depth} calls are nested around it and the limit is {limit}; tools that call each other must come to an end",
         escaped(tool)
+    ))
+}
+
+#[cold]
+fn recorded(
+    entry: &Entry,
+    scope: &ContractScope,
+    ran: Reply,
+    limit: usize,
+    examined: Option<Box<Examined>>,
+) -> (Result<Content, Box<Failure>>, Option<Box<Notes>>) {
+    let mut end = match (scope.get().and_then(Scope::recorded), ran) {
+        // A recorded violation ended the call, even if code between caught its panic and returned something else.
+        (Some(violation), _) => Err(FailureKind::Violation(Box::new(violation))),
+        (None, Ok(mut output)) => {
+            cap(&mut output, limit);
+            Ok(output)
+        }
+        (None, Err(FailureKind::Checked)) => Ok(Content::default()),
+        (None, Err(kind)) => Err(kind),
+    };
+    match &mut end {
+        Err(FailureKind::InvalidArguments(invalid)) => entry.name_bounds(invalid),
+        Err(FailureKind::Violation(violation)) => entry.name_demand(violation),
+        Err(FailureKind::Failed(error) | FailureKind::Reported { error, .. }) => {
+            *error = head_and_tail(Cow::Owned(take(error)), limit).into_owned();
+        }
+        // The call was given up before its body, while a given or a question was awaited.
+        Err(FailureKind::TimedOut { stopped, .. } | FailureKind::Cancelled { stopped, .. })
+            if *stopped == Stopped::CutOff && scope.phase() == Phase::BeforeBody =>
+        {
+            *stopped = Stopped::BeforeBody;
+        }
+        _ => {}
+    }
+    let observed = scope.get().map(Scope::observed).unwrap_or_default();
+    if let Err(FailureKind::Violation(violation)) = &end {
+        let of_run = scope.get().filter(|scope| scope.of_run);
+        if let Some(scope) = of_run {
+            scope.end_run();
+        }
+        observer::tell(of_run, &CheckEvent::Ended(violation));
+    }
+    let coercions = examined.map_or_else(Vec::new, |examined| examined.coercions);
+    let any = !(observed.is_empty() && coercions.is_empty());
+    let notes = Notes {
+        observed,
+        coercions,
+    };
+    (end.map_err(Into::into), any.then(|| Box::new(notes)))
+}
+
+fn cap(output: &mut Content, limit: usize) {
+    // A text has at most as many characters as bytes. Most are far below the limit.
+    if output.text.len() > limit
+        && let Cow::Owned(text) = head_and_tail(Cow::Borrowed(&output.text), limit)
+    {
+        output.text = text;
+        output.kind = OutputKind::Text;
+    }
+}
+
+/// Keeps the head and the tail of a text that is too long, whole characters only.
+fn head_and_tail(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
+    if text.len() <= limit {
+        return text;
+    }
+    let total = text.chars().count();
+    if total <= limit {
+        return text;
+    }
+    let head = limit - limit / 2;
+    let tail = limit / 2;
+    let mut places = text.char_indices().map(|(place, _)| place);
+    let behind_head = places.nth(head).unwrap_or(text.len());
+    // From the end, so that what is left out is only counted.
+    let before_tail = tail.checked_sub(1).and_then(|last| places.nth_back(last));
+    let left_out = total - head - tail;
+    Cow::Owned(format!(
+        "{}\n[{left_out} of {total} characters left out]\n{}",
+        &text[..behind_head],
+        &text[before_tail.unwrap_or(text.len())..]
     ))
 }

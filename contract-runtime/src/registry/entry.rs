@@ -37,7 +37,7 @@ use crate::tool::spec::Constant;
 pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) inputs: Inputs,
-    output: Option<Arc<StoredSchema>>,
+    pub(super) output: Option<Arc<StoredSchema>>,
     /// The conditions of the tool, if an operator has changed which of them ask for approval.
     changed: Option<Box<[Condition]>>,
     /// The conditions that ask for approval.
@@ -87,10 +87,8 @@ impl Entry {
         problems: &mut Vec<BuildProblem>,
     ) -> Option<Self> {
         if tool.misplaced {
-            problems.push(BuildProblem::Misplaced {
-                tool: tool.name.to_string(),
-                location: tool.location.to_string(),
-            });
+            let (tool, location) = tool.place();
+            problems.push(BuildProblem::Misplaced { tool, location });
         }
         let mut description = describe(&tool, problems)?;
         let needs = std::mem::take(&mut description.needs).into_boxed_slice();
@@ -98,9 +96,10 @@ impl Entry {
         let mut schema = match schemas.input {
             Ok(schema) => schema,
             Err(source) => {
+                let (tool, location) = tool.place();
                 problems.push(BuildProblem::Schema {
-                    tool: tool.name.to_string(),
-                    location: tool.location.to_string(),
+                    tool,
+                    location,
                     source,
                 });
                 return None;
@@ -110,7 +109,7 @@ impl Entry {
         schema.ignore_unknown_keys(settings.ignore_unknown_keys);
         let set = |policy, origin| Resolved { policy, origin };
         let overruled = overruled.map(|policy| set(policy, PolicyOrigin::Override));
-        let own = || Some(set(tool.own_policy()?, PolicyOrigin::Tool));
+        let own = || Some(set(tool.stated().policy?, PolicyOrigin::Tool));
         let policy = overruled.or_else(own);
         let registry = || Some(set(settings.policy?, PolicyOrigin::Registry));
         let outside = policy.or_else(registry).unwrap_or_else(Resolved::process);
@@ -160,28 +159,24 @@ impl Entry {
 
     /// The conditions as they are published: keywords, sentences and rules.
     pub(crate) fn published(&self) -> &[PublishedCondition] {
-        if self.conditions().is_empty() {
-            return &[];
-        }
-        &self.lowered().conditions
+        self.lowered().map_or(&[], |lowered| &lowered.conditions)
     }
 
     /// The schema of the arguments as it is published, where conditions change it.
     pub(super) fn narrowed(&self) -> Option<&Value> {
-        if self.conditions().is_empty() {
-            return None;
-        }
-        self.lowered().narrowed.as_ref()
+        self.lowered()?.narrowed.as_ref()
     }
 
-    fn lowered(&self) -> &Lowered {
-        self.lowered.get_or_init(|| {
+    fn lowered(&self) -> Option<&Lowered> {
+        let lower = || {
             let published = self.lower(self.conditions());
             Box::new(Lowered {
                 narrowed: published.is_narrowed.then_some(published.input),
                 conditions: published.conditions,
             })
-        })
+        };
+        let any = !self.conditions().is_empty();
+        any.then(|| &**self.lowered.get_or_init(lower))
     }
 
     /// The schema of the arguments as it is published, conditions included.
@@ -207,10 +202,6 @@ impl Entry {
         )
     }
 
-    pub(super) fn output(&self) -> Option<&StoredSchema> {
-        self.output.as_deref()
-    }
-
     pub(super) fn location(&self) -> &str {
         let written = || self.tool.location.to_string().into_boxed_str();
         self.location.get_or_init(written)
@@ -218,10 +209,14 @@ impl Entry {
 
     /// Returns the description of the tool for models.
     pub(super) fn described(&self) -> Cow<'_, str> {
-        if self.tool.alone {
-            return Cow::Owned(alone(&self.tool.description));
+        let text = &self.tool.description;
+        if !self.tool.alone {
+            return Cow::Borrowed(text);
         }
-        Cow::Borrowed(&self.tool.description)
+        Cow::Owned(format!(
+            "{}\n\nCall it by itself: it is refused beside other calls of the same turn.",
+            text.trim_end()
+        ))
     }
 
     /// The tool as it was before its schemas were taken out of it, for another registry.
@@ -265,12 +260,6 @@ impl Entry {
     }
 }
 
-/// The sentence that a tool with `alone` adds to its description.
-fn alone(author: &str) -> String {
-    let author = author.trim_end();
-    format!("{author}\n\nCall it by itself: it is refused beside other calls of the same turn.")
-}
-
 /// Asks a tool for its parameters, through the same generated function that reads them.
 fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description> {
     let into = Mutex::new(Description::default());
@@ -282,10 +271,8 @@ fn describe(tool: &Tool, problems: &mut Vec<BuildProblem>) -> Option<Description
         }
     });
     if asked.is_err() {
-        problems.push(BuildProblem::Undescribed {
-            tool: tool.name.to_string(),
-            location: tool.location.to_string(),
-        });
+        let (tool, location) = tool.place();
+        problems.push(BuildProblem::Undescribed { tool, location });
         return None;
     }
     Some(ignore_poison(into.into_inner()))
@@ -355,10 +342,8 @@ fn schemas(
         output: tool.shim.output().and_then(|result| types.result(result)),
     });
     if described.is_err() {
-        problems.push(BuildProblem::Undescribed {
-            tool: tool.name.to_string(),
-            location: tool.location.to_string(),
-        });
+        let (tool, location) = tool.place();
+        problems.push(BuildProblem::Undescribed { tool, location });
     }
     described.ok().filter(|_| problems.len() == before)
 }

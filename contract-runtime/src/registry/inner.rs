@@ -1,21 +1,20 @@
 //! The state shared by a registry's clones.
 
 use std::collections::HashMap;
-use std::future::Future;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::approval::OpenRequests;
 use super::body::before_body;
 use super::entry::Entry;
-use super::export::Exports;
-use super::statistics::{Shards, Statistics};
+use super::statistics::Shards;
 use crate::contract::approval::{self, Answering};
 use crate::contract::history::{Asker, HistoryTool};
-use crate::contract::scope::{ContractScope, PolicyLayer, Scope};
+use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::arguments::{by_words, nearest, own_names};
-use crate::tool::call_input::CallInput;
-use crate::tool::context::{Context, Shared};
+use crate::schema::{Dialect, StoredSchema};
+use crate::tool::CallInput;
+use crate::tool::context::{Context, Values};
 use crate::tool::failure::FailureKind;
 use crate::tool::observe::Observer;
 use crate::tool::{Status, ToolCall};
@@ -23,22 +22,23 @@ use crate::tool::{Status, ToolCall};
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
     /// The index of each tool among the entries, by name.
-    places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
-    pub(super) shared: Shared,
+    pub(super) places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
+    pub(super) shared: Values,
     pub(super) shards: Shards,
     pub(super) observer: Observer,
     pub(super) limits: Limits,
     pub(super) program: Option<Program>,
     pub(super) before: CallHook,
-    running: AtomicUsize,
+    pub(super) running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
     /// Whether a tool has properties that are exported under other names.
     pub(super) renames: bool,
     pub(super) gate: tokio::sync::RwLock<()>,
-    pub(super) exports: Exports,
+    /// Each export that was asked for, made once.
+    pub(super) exports: [OnceLock<StoredSchema>; Dialect::ALL.len()],
     pub(super) open_requests: OpenRequests,
     /// The tools, as conditions over a history name them.
-    history_tools: OnceLock<Arc<[HistoryTool]>>,
+    pub(super) history_tools: OnceLock<Arc<[HistoryTool]>>,
     /// A number that no other registry of the process has.
     pub(super) id: u64,
 }
@@ -59,11 +59,6 @@ pub struct Program {
     pub name: &'static str,
     /// The version of its package.
     pub version: &'static str,
-}
-
-fn next_id() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(0);
-    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,37 +85,6 @@ impl Default for Limits {
 }
 
 impl Inner {
-    pub(super) fn new(
-        entries: Vec<Entry>,
-        shared: Shared,
-        layer: &PolicyLayer,
-        observer: Observer,
-        limits: Limits,
-        program: Option<Program>,
-        before: CallHook,
-    ) -> Self {
-        let name = |entry: &Entry| Box::from(entry.tool.name());
-        let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
-        Self {
-            places: entries.iter().map(name).zip(0..).collect(),
-            renames: entries.iter().any(renamed),
-            entries,
-            shared,
-            shards: Shards::new(layer),
-            observer,
-            limits,
-            program,
-            before,
-            running: AtomicUsize::new(0),
-            blocking: Arc::default(),
-            gate: tokio::sync::RwLock::new(()),
-            exports: Exports::default(),
-            open_requests: OpenRequests::default(),
-            history_tools: OnceLock::new(),
-            id: next_id(),
-        }
-    }
-
     #[inline]
     pub(super) fn position(&self, name: &str) -> Option<usize> {
         self.places.get(name).copied()
@@ -159,10 +123,6 @@ impl Inner {
             tools: Arc::clone(tools),
             index,
         }
-    }
-
-    pub(super) fn statistics(&self) -> Statistics {
-        self.shards.statistics()
     }
 
     #[cold]
@@ -240,17 +200,9 @@ type Ask = Box<dyn Fn(ToolCall, Context) -> Answering<Result<(), String>> + Send
 
 /// The hooks that may refuse a call before it begins; most registries have none.
 #[derive(Default)]
-pub(super) struct CallHook(Vec<Ask>);
+pub(super) struct CallHook(pub(super) Vec<Ask>);
 
 impl CallHook {
-    pub(super) fn push<F>(&mut self, ask: impl Fn(ToolCall, Context) -> F + Send + Sync + 'static)
-    where
-        F: Future<Output = Result<(), String>> + Send + 'static,
-    {
-        let ask = move |call, context| -> Answering<_> { Box::pin(ask(call, context)) };
-        self.0.push(Box::new(ask));
-    }
-
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -11,12 +11,9 @@ mod call;
 mod dispatch;
 pub(crate) mod dry_run;
 pub(crate) mod entry;
-mod export;
 mod findings;
-mod history;
 mod inner;
 pub mod methods;
-mod outcome;
 mod statistics;
 mod tool_info;
 
@@ -62,7 +59,7 @@ pub struct Registry {
 impl Registry {
     /// Starts a builder without tools; [`registry!`](crate::registry) starts one with the tools of the calling package.
     pub fn builder() -> Builder {
-        Builder::new()
+        Builder::default()
     }
 
     /// Calls a tool by name: `registry.call(call).await`, or `.blocking()` on a thread that runs no async code.
@@ -165,6 +162,6 @@ impl Registry {
     /// Returns how many calls ended with each status, and how many conditions they reached.
     #[must_use]
     pub fn statistics(&self) -> Statistics {
-        self.inner.statistics()
+        self.inner.shards.statistics()
     }
 }

@@ -57,21 +57,6 @@ impl Serialize for Statistics {
     }
 }
 
-#[derive(Debug, Default)]
-pub(super) struct Tally([AtomicU64; Status::ALL.len()]);
-
-impl Tally {
-    pub(super) fn count(&self, status: Status) {
-        self.0[status as usize].fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(super) fn add_to(&self, statistics: &mut Statistics) {
-        for (sum, count) in statistics.ended.iter_mut().zip(&self.0) {
-            *sum += count.load(Ordering::Relaxed);
-        }
-    }
-}
-
 /// The counters of one registry, sharded by thread. Their sums are exact whenever no call is running.
 pub(super) struct Shards(Box<[Shard]>);
 
@@ -80,14 +65,15 @@ pub(super) struct Shards(Box<[Shard]>);
 struct Shard {
     /// Each running call holds a reference to it.
     layer: Arc<PolicyLayer>,
-    tally: Tally,
+    /// The calls that have ended, by status.
+    ended: [AtomicU64; Status::ALL.len()],
 }
 
 impl Shards {
     pub(super) fn new(layer: &PolicyLayer) -> Self {
         let shard = || Shard {
             layer: Arc::new(layer.uncounted()),
-            tally: Tally::default(),
+            ended: Default::default(),
         };
         Self((0..count()).map(|_| shard()).collect())
     }
@@ -107,14 +93,16 @@ impl Shards {
     /// Counts a call that has ended.
     #[inline]
     pub(super) fn count(&self, status: Status) {
-        self.own().tally.count(status);
+        self.own().ended[status as usize].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn statistics(&self) -> Statistics {
         let mut statistics = Statistics::default();
         for shard in &self.0 {
             statistics.conditions.add(shard.layer.counters.read());
-            shard.tally.add_to(&mut statistics);
+            for (sum, count) in statistics.ended.iter_mut().zip(&shard.ended) {
+                *sum += count.load(Ordering::Relaxed);
+            }
         }
         statistics
     }
@@ -149,6 +137,7 @@ fn index() -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
     use std::sync::{Arc, OnceLock};
 
     use super::{Shards, index};
@@ -159,14 +148,9 @@ mod tests {
     /// Of each copy, how often it is held and what it has counted.
     fn written(shards: &Shards) -> Vec<(usize, Counts, u64)> {
         let seen = shards.0.iter().map(|shard| {
-            let mut calls = crate::Statistics::default();
-            shard.tally.add_to(&mut calls);
+            let ended = shard.ended.iter().map(|one| one.load(Ordering::Relaxed));
             let layer = &shard.layer;
-            (
-                Arc::strong_count(layer),
-                layer.counters.read(),
-                calls.calls(),
-            )
+            (Arc::strong_count(layer), layer.counters.read(), ended.sum())
         });
         seen.collect()
     }

@@ -1,4 +1,4 @@
-//! What a registry knows about its tools.
+//! What a registry knows about its tools, and all of them in one format.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -10,9 +10,9 @@ use super::Registry;
 use super::entry::Entry;
 use super::findings;
 use crate::contract::condition::Condition;
-use crate::schema::dialects::inline;
+use crate::schema::dialects::{self, inline};
 use crate::schema::{
-    Definitions, Hints, PublishedCondition, Renames, StoredSchema, ToolDescription,
+    Definitions, Dialect, Hints, PublishedCondition, Renames, StoredSchema, ToolDescription,
 };
 
 /// A tool in a registry, and everything that is published about it.
@@ -83,7 +83,7 @@ impl<'r> ToolInfo<'r> {
     /// Returns the JSON Schema (2020-12) of the result, if the type of the result describes itself.
     #[must_use]
     pub fn output_schema(&self) -> Option<&'r Value> {
-        self.entry.output().map(StoredSchema::value)
+        self.entry.output.as_ref().map(|schema| schema.value())
     }
 
     /// Returns the hints about the tool's effects.
@@ -163,7 +163,7 @@ impl<'r> ToolInfo<'r> {
             r#"{"type":"string","minLength":1,"maxLength":1}"#,
         ];
         let is_wanted = self.entry.tool.spec().is_none_or(|spec| spec.output_schema);
-        let output = self.entry.output()?;
+        let output = self.entry.output.as_deref()?;
         (is_wanted || !PLAIN_TEXTS.contains(&output.text())).then_some(output)
     }
 
@@ -267,5 +267,74 @@ impl Registry {
     #[must_use]
     pub fn max_argument_bytes(&self) -> usize {
         self.inner.limits.argument_bytes
+    }
+}
+
+impl Registry {
+    /// Exports its tools as a JSON array in one provider's format; it is made at the first call and cached.
+    ///
+    /// Every schema accepts at least what the tool accepts. What has no keyword stands in a description: nothing of a contract
+    /// is lost. The strict formats, and those that can express less, are in the crate
+    /// [`contract-dialects`](https://docs.rs/contract-dialects).
+    ///
+    /// ```
+    /// use contract_runtime::{Dialect, prelude::*};
+    /// use serde_json::json;
+    ///
+    /// /// Cut a text.
+    /// #[tool]
+    /// #[pre(length >= 1 && length <= 80)]
+    /// fn cut(
+    ///     /// What to cut.
+    ///     text: String,
+    ///     /// Where.
+    ///     #[arg(default = 40)]
+    ///     length: u16,
+    /// ) -> String {
+    ///     text.chars().take(length.into()).collect()
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(cut).build()?;
+    /// let tools = registry.export(Dialect::Anthropic);
+    /// assert_eq!(
+    ///     tools[0]["input_schema"]["properties"]["length"],
+    ///     json!({"type": "integer", "description": "Where.", "default": 40, "minimum": 1, "maximum": 80}),
+    /// );
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn export(&self, dialect: Dialect) -> &Value {
+        self.exported(dialect).value()
+    }
+
+    /// Exports its tools as [`export`](Self::export) does, as JSON text, which every request to a model needs.
+    ///
+    /// ```
+    /// use contract_runtime::{Dialect, prelude::*};
+    ///
+    /// /// Add two numbers.
+    /// #[tool]
+    /// fn add(a: i32, b: i32) -> Option<i32> {
+    ///     a.checked_add(b)
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(add).build()?;
+    /// let tools = registry.export_text(Dialect::Neutral);
+    /// assert!(tools.starts_with(r#"[{"name":"add","description":"Add two numbers.""#));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn export_text(&self, dialect: Dialect) -> &str {
+        self.exported(dialect).text()
+    }
+
+    fn exported(&self, dialect: Dialect) -> &StoredSchema {
+        let place = Dialect::ALL.iter().position(|one| *one == dialect);
+        self.inner.exports[place.unwrap_or_default()].get_or_init(|| {
+            let accepts = |name: &str| dialect.accepts(name);
+            let tools = self.tools();
+            let tools = tools.map(|tool| tool.describe(Definitions::Inlined, accepts));
+            StoredSchema::new(dialects::export(tools, dialect))
+        })
     }
 }

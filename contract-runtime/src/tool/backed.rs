@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 
 use super::call::{Call, Request, Running, later};
 use super::content::Content;
+use super::context::CallInfo;
 use super::context_params::Need;
-use super::dynamic::{DynamicSpec, Tool};
-use super::dynamic_context::{DynamicContext, of_call};
+use super::dynamic::{DynamicContext, DynamicSpec, Tool};
 use super::failure::FailureKind;
 use super::outcome::{Effect, Status};
 use super::reply::Reply;
@@ -174,9 +174,10 @@ impl CallError {
 impl Tool {
     /// Creates a tool whose calls something else answers; see [`Backing`] for an example.
     #[track_caller]
-    pub fn backed(spec: DynamicSpec, backing: impl Backing) -> Self {
-        let (spec, mut needs) = spec.without_needs();
-        needs.push(of_call());
+    pub fn backed(mut spec: DynamicSpec, backing: impl Backing) -> Self {
+        let mut needs = std::mem::take(&mut spec.needs);
+        // A handler looks at its call, which every registry can show.
+        needs.push(Need::of::<CallInfo>(false));
         let needs = needs.into_boxed_slice();
         Self::by_hand(spec, Arc::new(Backed { backing, needs }))
     }
@@ -205,17 +206,17 @@ impl<B: Backing> Backed<B> {
         let mut frame = FrameOf::named(&contract, request.only_check);
         let arguments = self.judged(request, &mut frame)?;
         request.begin(&frame);
-        stated.pre(&mut frame, &arguments, &inputs.schema)?;
+        stated.judge(&mut frame, &arguments, &inputs.schema, None)?;
         frame.enter()?;
         let kept = stated.has_post().then(|| arguments.clone());
         let sources = request.sources.as_ref().ok_or_else(FailureKind::unread)?;
         let seen = DynamicContext::new(sources, &self.needs);
         let output = match self.backing.call(arguments, seen).await {
-            Ok(content) => content.into_output(),
+            Ok(output) => output,
             Err(error) => return Err(error.into_failure(&mut frame)),
         };
         if let Some(arguments) = kept {
-            stated.post(&mut frame, &arguments, &inputs.schema, &output)?;
+            stated.judge(&mut frame, &arguments, &inputs.schema, Some(&output))?;
         }
         Ok(output)
     }
@@ -264,28 +265,10 @@ fn well_typed(invalid: &InvalidArguments, text: &str) -> Option<Map<String, Valu
     all.then(|| serde_json::from_str(text).ok()).flatten()
 }
 
-/// A handler that gets the arguments.
+/// A handler of [`Tool::dynamic_with`].
 struct Handler<H>(H);
 
-/// A handler that gets the arguments and its call.
-struct HandlerOfCall<H>(H);
-
 impl<H, F, E> Backing for Handler<H>
-where
-    H: Fn(Map<String, Value>) -> F + Send + Sync + 'static,
-    F: Future<Output = Result<Content, E>> + Send + 'static,
-    E: fmt::Display,
-{
-    fn call(
-        &self,
-        arguments: Map<String, Value>,
-        _: DynamicContext,
-    ) -> impl Future<Output = Result<Content, CallError>> + Send {
-        said(self.0(arguments))
-    }
-}
-
-impl<H, F, E> Backing for HandlerOfCall<H>
 where
     H: Fn(Map<String, Value>, DynamicContext) -> F + Send + Sync + 'static,
     F: Future<Output = Result<Content, E>> + Send + 'static,
@@ -296,16 +279,13 @@ where
         arguments: Map<String, Value>,
         context: DynamicContext,
     ) -> impl Future<Output = Result<Content, CallError>> + Send {
-        said(self.0(arguments, context))
+        let answer = self.0(arguments, context);
+        async move {
+            answer
+                .await
+                .map_err(|error| CallError::Failed(error.to_string()))
+        }
     }
-}
-
-async fn said<E: fmt::Display>(
-    answer: impl Future<Output = Result<Content, E>> + Send,
-) -> Result<Content, CallError> {
-    answer
-        .await
-        .map_err(|error| CallError::Failed(error.to_string()))
 }
 
 impl Tool {
@@ -340,7 +320,7 @@ impl Tool {
         F: Future<Output = Result<Content, E>> + Send + 'static,
         E: fmt::Display,
     {
-        Self::backed(spec, Handler(handler))
+        Self::dynamic_with(spec, move |arguments, _| handler(arguments))
     }
 
     /// Creates a tool like [`Tool::dynamic`], with a handler that also gets its call: its id, cancellation, deadline,
@@ -370,6 +350,6 @@ impl Tool {
         F: Future<Output = Result<Content, E>> + Send + 'static,
         E: fmt::Display,
     {
-        Self::backed(spec, HandlerOfCall(handler))
+        Self::backed(spec, Handler(handler))
     }
 }

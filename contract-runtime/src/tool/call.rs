@@ -189,6 +189,6 @@ fn describe(
     let described = arguments.iter().map(|argument| argument.describe());
     into.parameters.extend(described);
     into.needs
-        .extend(contexts.iter().map(|context| context.need().0));
+        .extend(contexts.iter().map(|context| context.need()));
     FailureKind::Checked
 }

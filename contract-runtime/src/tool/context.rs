@@ -2,22 +2,24 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
-use super::cancellation::CancellationToken;
-use super::log::{Log, LogRecord};
+use tokio::sync::watch;
+
+use super::log::{Log, LogRecord, Progress};
 use super::observe::Observer;
-use super::progress::Progress;
 use super::run::Run;
 use crate::contract::approval::{Answer, ApprovalRequest, Approver, Decision};
 use crate::contract::history::RunHistory;
 use crate::contract::observer::Observers;
 use crate::contract::scope::PolicyLayer;
 
-type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
+/// Values by their type, for `#[context]` parameters.
+pub(crate) type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 /// What a caller passes to a call besides its arguments; the model sees nothing of it.
 ///
@@ -341,12 +343,8 @@ impl Context {
         self.value(TypeId::of::<T>())?.downcast_ref()
     }
 
-    pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.0.as_ref()?.values.get(&of).map(|value| &**value)
-    }
-
-    pub(crate) fn shared(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.0.as_ref()?.values.get(&of).cloned()
+    pub(super) fn value(&self, of: TypeId) -> Option<&Arc<dyn Any + Send + Sync>> {
+        self.0.as_ref()?.values.get(&of)
     }
 }
 
@@ -419,24 +417,82 @@ pub(crate) fn now() -> Instant {
     tokio::time::Instant::now().into_std()
 }
 
-/// The values a registry gives to the `#[context]` parameters of its tools.
+/// Cancels calls. [`Context::cancellation`](crate::Context::cancellation) takes a token, and a `#[context]` parameter of this type
+/// is a child of it.
+///
+/// A clone is the same token. A child is cancelled with its parent, and not the other way round.
+///
+/// ```
+/// use contract_runtime::CancellationToken;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let all = CancellationToken::new();
+/// let one = all.child_token();
+/// all.cancel();
+/// one.cancelled().await;
+/// assert!(one.is_cancelled());
+/// # }
+/// ```
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Shared(Values);
+pub struct CancellationToken {
+    own: watch::Sender<bool>,
+    parents: Vec<watch::Sender<bool>>,
+}
 
-impl Shared {
-    pub(crate) fn insert<T: Send + Sync + 'static>(&mut self, value: Arc<T>) {
-        self.0.insert(TypeId::of::<T>(), value);
+impl CancellationToken {
+    /// Creates a token that is not cancelled.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
     }
 
-    pub(crate) fn has(&self, of: TypeId) -> bool {
-        self.0.contains_key(&of)
+    /// Cancels the token, its clones and its children, for good.
+    pub fn cancel(&self) {
+        self.own.send_replace(true);
     }
 
-    pub(crate) fn value(&self, of: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.0.get(&of).map(|value| &**value)
+    /// Returns whether the token or one of its parents was cancelled.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.all().any(|flag| *flag.borrow())
     }
 
-    pub(crate) fn shared(&self, of: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
-        self.0.get(&of).cloned()
+    /// Waits until the token or one of its parents is cancelled.
+    pub async fn cancelled(&self) {
+        let wait = |mut flag: watch::Receiver<bool>| async move {
+            // An error says that no sender is left, and `self` has them.
+            let _ = flag.wait_for(|cancelled| *cancelled).await;
+        };
+        let waits = self.all().map(|flag| Box::pin(wait(flag.subscribe())));
+        let mut waits: Vec<_> = waits.collect();
+        poll_fn(|task| {
+            let mut polled = waits.iter_mut().map(|wait| wait.as_mut().poll(task));
+            polled.find(Poll::is_ready).unwrap_or(Poll::Pending)
+        })
+        .await;
+    }
+
+    /// Creates a token that is cancelled with this one, and can be cancelled alone.
+    #[must_use]
+    pub fn child_token(&self) -> Self {
+        Self {
+            own: watch::Sender::new(false),
+            parents: self.all().cloned().collect(),
+        }
+    }
+
+    fn all(&self) -> impl Iterator<Item = &watch::Sender<bool>> {
+        std::iter::once(&self.own).chain(&self.parents)
+    }
+}
+
+/// Cancels a token when it is dropped.
+pub(crate) struct CancelOnDrop(pub(crate) Option<CancellationToken>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        if let Some(token) = &self.0 {
+            token.cancel();
+        }
     }
 }

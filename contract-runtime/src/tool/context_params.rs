@@ -1,36 +1,40 @@
 //! Resolves `#[context]` parameters by their type.
 
-use std::any::{Any, TypeId};
+use std::any::{Any, TypeId, type_name};
 use std::sync::Arc;
 
+use super::call::Call;
+use super::context::CancellationToken;
+use super::context::{CallInfo, Context, Deadline, Values};
 use super::failure::FailureKind;
+use super::log::{Log, Progress};
 
 /// Everything a call can be asked for by type.
 pub(crate) struct Sources<'c> {
-    pub(crate) context: &'c super::context::Context,
-    pub(crate) shared: &'c super::context::Shared,
+    pub(crate) context: &'c Context,
+    pub(crate) shared: &'c Values,
     /// The call itself, its cancellation, deadline, progress and log.
     pub(crate) own: &'c CallExtensions,
 }
 
 #[derive(Debug)]
 pub(crate) struct CallExtensions {
-    pub(crate) info: super::context::CallInfo,
-    pub(crate) cancellation: super::cancellation::CancellationToken,
-    pub(crate) deadline: super::context::Deadline,
-    pub(crate) progress: super::progress::Progress,
-    pub(crate) log: super::log::Log,
+    pub(crate) info: CallInfo,
+    pub(crate) cancellation: CancellationToken,
+    pub(crate) deadline: Deadline,
+    pub(crate) progress: Progress,
+    pub(crate) log: Log,
 }
 
 impl CallExtensions {
     /// Whether every registry can give this type.
     pub(crate) fn has(of: TypeId) -> bool {
         [
-            TypeId::of::<super::context::CallInfo>(),
-            TypeId::of::<super::cancellation::CancellationToken>(),
-            TypeId::of::<super::context::Deadline>(),
-            TypeId::of::<super::progress::Progress>(),
-            TypeId::of::<super::log::Log>(),
+            TypeId::of::<CallInfo>(),
+            TypeId::of::<CancellationToken>(),
+            TypeId::of::<Deadline>(),
+            TypeId::of::<Progress>(),
+            TypeId::of::<Log>(),
         ]
         .contains(&of)
     }
@@ -48,191 +52,142 @@ impl<'c> Sources<'c> {
         ];
         own.into_iter()
             .find_map(|value| value.downcast_ref())
-            .or_else(|| self.context.value(of)?.downcast_ref())
-            .or_else(|| self.shared.value(of)?.downcast_ref())
+            .or_else(|| self.shared(of)?.downcast_ref())
+    }
+
+    /// Returns the value of this type that the context gives, or the registry.
+    pub(super) fn shared(&self, of: TypeId) -> Option<&'c Arc<dyn Any + Send + Sync>> {
+        self.context.value(of).or_else(|| self.shared.get(&of))
     }
 
     fn find_shared<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
-        let of = TypeId::of::<T>();
-        let found = self.context.shared(of).or_else(|| self.shared.shared(of))?;
-        found.downcast().ok()
+        let found = self.shared(TypeId::of::<T>())?;
+        Arc::clone(found).downcast().ok()
     }
 }
 
 /// A type that a tool asks for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Need {
+pub struct Need {
     pub(crate) of: TypeId,
     pub(crate) name: &'static str,
     pub(crate) optional: bool,
 }
 
-/// What the dispatcher does with a `#[context]` parameter.
-pub trait ContextValue<'c>: Send {
-    #[doc(hidden)]
-    fn find(&mut self, call: &super::call::Call<'c>);
-    #[doc(hidden)]
-    fn need(&self) -> NeedOf;
-}
-
-/// A [`Need`] that generated code can carry without seeing it.
-#[derive(Debug)]
-pub struct NeedOf(pub(crate) Need);
-
-pub(super) fn need<T: 'static>(optional: bool) -> NeedOf {
-    NeedOf(Need {
-        of: TypeId::of::<T>(),
-        name: std::any::type_name::<T>(),
-        optional,
-    })
-}
-
-fn missing<T>() -> FailureKind {
-    FailureKind::Failed(format!(
-        "the tool needs a `{}`, which neither the registry nor the call gives",
-        std::any::type_name::<T>()
-    ))
-}
-
-/// `#[context] value: &T`
-pub struct Lent<'c, T>(Option<&'c T>);
-/// `#[context] value: Option<&T>`
-pub struct MaybeLent<'c, T>(Option<&'c T>);
-/// `#[context] value: T`
-pub struct Copied<F, T> {
-    found: Option<F>,
-    take: fn(Option<F>) -> Result<T, FailureKind>,
-}
-
-impl<T> Lent<'_, T> {
-    pub(super) const fn new() -> Self {
-        Self(None)
-    }
-}
-
-impl<T> MaybeLent<'_, T> {
-    pub(super) const fn new() -> Self {
-        Self(None)
-    }
-}
-
-impl<T: Held> Copied<T::Found<'_>, T> {
-    pub(super) fn new() -> Self {
+impl Need {
+    pub(super) fn of<T: 'static>(optional: bool) -> Self {
         Self {
-            found: None,
-            take: T::take,
+            of: TypeId::of::<T>(),
+            name: type_name::<T>(),
+            optional,
         }
     }
 }
 
-impl<'c, T: Send + Sync + 'static> ContextValue<'c> for Lent<'c, T> {
-    fn find(&mut self, call: &super::call::Call<'c>) {
-        self.0 = call.sources().and_then(Sources::find);
-    }
-    fn need(&self) -> NeedOf {
-        need::<T>(false)
-    }
-}
-
-impl<'c, T> Lent<'c, T> {
-    pub fn take(&self) -> Result<&'c T, FailureKind> {
-        self.0.ok_or_else(missing::<T>)
-    }
-}
-
-impl<'c, T: Send + Sync + 'static> ContextValue<'c> for MaybeLent<'c, T> {
-    fn find(&mut self, call: &super::call::Call<'c>) {
-        self.0 = call.sources().and_then(Sources::find);
-    }
-    fn need(&self) -> NeedOf {
-        need::<T>(true)
-    }
-}
-
-impl<'c, T> MaybeLent<'c, T> {
-    #[allow(
-        clippy::unnecessary_wraps,
-        reason = "it stands in for the method of a value that must be there"
-    )]
-    pub fn take(&self) -> Result<Option<&'c T>, FailureKind> {
-        Ok(self.0)
-    }
-}
-
-/// What an owned `#[context]` parameter may be: `Arc<T>`, or an `Option` of it.
-pub trait Held: Sized {
-    type Found<'c>: Send;
+/// What the dispatcher does with a `#[context]` parameter.
+pub trait ContextValue<'c>: Send {
     #[doc(hidden)]
-    fn find<'c>(call: &super::call::Call<'c>) -> Option<Self::Found<'c>>;
+    fn find(&mut self, call: &Call<'c>);
     #[doc(hidden)]
-    fn need() -> NeedOf;
+    fn need(&self) -> Need;
+}
+
+/// A `#[context]` parameter of the type `V`: `&T`, `Arc<T>` or an `Option` of one, or a value of the call itself.
+#[derive(Debug)]
+pub struct Given<'c, V> {
+    found: Option<V>,
+    find: fn(&Call<'c>) -> Option<V>,
+    need: Need,
+}
+
+impl<'c, T: Send + Sync + 'static> Given<'c, &'c T> {
+    pub(super) fn lent() -> Self {
+        Self {
+            found: None,
+            find: |call| call.sources()?.find(),
+            need: Need::of::<T>(false),
+        }
+    }
+}
+
+impl<'c, T: Send + Sync + 'static> Given<'c, Option<&'c T>> {
+    pub(super) fn maybe_lent() -> Self {
+        Self {
+            found: None,
+            find: |call| Some(call.sources().and_then(Sources::find)),
+            need: Need::of::<T>(true),
+        }
+    }
+}
+
+impl<V: Held> Given<'_, V> {
+    pub(super) fn held() -> Self {
+        Self {
+            found: None,
+            find: V::find,
+            need: V::need(),
+        }
+    }
+}
+
+impl<V> Given<'_, V> {
+    pub fn take(&mut self) -> Result<V, FailureKind> {
+        self.found.take().ok_or_else(|| {
+            FailureKind::Failed(format!(
+                "the tool needs a `{}`, which neither the registry nor the call gives",
+                self.need.name
+            ))
+        })
+    }
+}
+
+impl<'c, V: Send> ContextValue<'c> for Given<'c, V> {
+    fn find(&mut self, call: &Call<'c>) {
+        self.found = (self.find)(call);
+    }
+
+    fn need(&self) -> Need {
+        self.need
+    }
+}
+
+/// What an owned `#[context]` parameter may be: `Arc<T>`, an `Option` of it, or a value of the call itself.
+pub trait Held: Send + Sized {
     #[doc(hidden)]
-    fn take(found: Option<Self::Found<'_>>) -> Result<Self, FailureKind>;
+    fn find(call: &Call<'_>) -> Option<Self>;
+    #[doc(hidden)]
+    fn need() -> Need;
 }
 
 impl<T: Send + Sync + 'static> Held for Arc<T> {
-    type Found<'c> = Self;
-    fn find(call: &super::call::Call<'_>) -> Option<Self> {
-        call.sources().and_then(Sources::find_shared)
+    fn find(call: &Call<'_>) -> Option<Self> {
+        call.sources()?.find_shared()
     }
-    fn need() -> NeedOf {
-        need::<T>(false)
-    }
-    fn take(found: Option<Self>) -> Result<Self, FailureKind> {
-        found.ok_or_else(missing::<T>)
+    fn need() -> Need {
+        Need::of::<T>(false)
     }
 }
 
 impl<T: Send + Sync + 'static> Held for Option<Arc<T>> {
-    type Found<'c> = Arc<T>;
-    fn find(call: &super::call::Call<'_>) -> Option<Arc<T>> {
-        call.sources().and_then(Sources::find_shared)
+    fn find(call: &Call<'_>) -> Option<Self> {
+        Some(call.sources().and_then(Sources::find_shared))
     }
-    fn need() -> NeedOf {
-        need::<T>(true)
-    }
-    fn take(found: Option<Arc<T>>) -> Result<Self, FailureKind> {
-        Ok(found)
+    fn need() -> Need {
+        Need::of::<T>(true)
     }
 }
 
-/// The values of a call itself are also given by value.
 macro_rules! own {
     ($($type:ty)*) => {
         $(impl Held for $type {
-            type Found<'c> = Self;
-            fn find(call: &super::call::Call<'_>) -> Option<Self> {
-                call.sources().and_then(|sources| sources.find::<Self>().cloned())
+            fn find(call: &Call<'_>) -> Option<Self> {
+                call.sources()?.find::<Self>().cloned()
             }
-            fn need() -> NeedOf {
-                need::<Self>(false)
-            }
-            fn take(found: Option<Self>) -> Result<Self, FailureKind> {
-                found.ok_or_else(missing::<Self>)
+            fn need() -> Need {
+                Need::of::<Self>(false)
             }
         })*
     };
 }
 
-own! {
-    super::context::CallInfo
-    super::cancellation::CancellationToken
-    super::context::Deadline
-    super::progress::Progress
-    super::log::Log
-}
-
-impl<'c, T: Held> ContextValue<'c> for Copied<T::Found<'c>, T> {
-    fn find(&mut self, call: &super::call::Call<'c>) {
-        self.found = T::find(call);
-    }
-    fn need(&self) -> NeedOf {
-        T::need()
-    }
-}
-
-impl<F, T> Copied<F, T> {
-    pub fn take(&mut self) -> Result<T, FailureKind> {
-        (self.take)(self.found.take())
-    }
-}
+own!(CallInfo CancellationToken Deadline Progress Log);

@@ -1,6 +1,6 @@
 //! Tools, and how they are built at run time without the macro.
 
-use std::any::TypeId;
+use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::fmt;
 use std::panic::Location;
@@ -9,12 +9,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::context_params::Need;
-use super::dynamic_context;
+use super::context::CancellationToken;
+use super::context::{CallInfo, Deadline};
+use super::context_params::{Need, Sources};
 use super::dynamic_contract::DynamicContract;
+use super::log::{Log, Progress};
 use super::shim::Shim;
 use super::spec::{Parameter, Spec};
+use crate::contract::approval::{self, Approver, Decision};
 use crate::contract::condition::Contract;
+use crate::contract::scope::ContractScope;
 use crate::schema::{Hints, InputSchema, SchemaError, StoredSchema};
 
 /// A tool that is not in a registry yet: made by `#[tool]`, or at run time with [`Tool::dynamic`].
@@ -153,7 +157,7 @@ pub struct DynamicSpec {
     timeout: Option<Duration>,
     alone: bool,
     coerce: bool,
-    needs: Vec<Need>,
+    pub(super) needs: Vec<Need>,
     source: Option<String>,
 }
 
@@ -241,15 +245,8 @@ impl DynamicSpec {
     ///
     /// A registry does not build without it. Only a handler of [`Tool::dynamic_with`] sees it.
     pub fn context<T: Send + Sync + 'static>(mut self) -> Self {
-        self.needs.push(dynamic_context::need::<T>());
+        self.needs.push(Need::of::<T>(false));
         self
-    }
-}
-
-impl DynamicSpec {
-    pub(super) fn without_needs(mut self) -> (Self, Vec<Need>) {
-        let needs = std::mem::take(&mut self.needs);
-        (self, needs)
     }
 }
 
@@ -321,6 +318,11 @@ impl Tool {
         }
     }
 
+    /// Returns its name and its location, as a report names them.
+    pub(crate) fn place(&self) -> (String, String) {
+        (self.name.to_string(), self.location.to_string())
+    }
+
     /// What a macro wrote of it, if one did.
     pub(crate) fn spec(&self) -> Option<&'static Spec> {
         match self.origin {
@@ -344,5 +346,94 @@ impl Tool {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+}
+
+/// What a handler made with [`Tool::dynamic_with`](crate::Tool::dynamic_with) knows about its call besides the arguments.
+///
+/// It is what `#[context]` parameters are to a `#[tool]`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct DynamicContext {
+    /// The call itself.
+    pub call: CallInfo,
+    /// The token that is cancelled when the caller cancels the call; the future of the handler is dropped then, and a
+    /// task that it started can hold the token.
+    pub cancellation: CancellationToken,
+    /// The deadline of the call.
+    pub deadline: Deadline,
+    /// Reports how far the handler has come.
+    pub progress: Progress,
+    /// Tells people what the handler does.
+    pub log: Log,
+    /// That of the call itself.
+    approver: Option<Approver>,
+    values: Vec<Arc<dyn Any + Send + Sync>>,
+}
+
+impl DynamicContext {
+    /// Returns the value of a type that [`DynamicSpec::context`](crate::DynamicSpec::context) requested; `None` for any
+    /// other type.
+    #[must_use]
+    pub fn get<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
+        let mut values = self.values.iter();
+        values.find_map(|value| Arc::clone(value).downcast().ok())
+    }
+
+    /// Returns the time left, zero when the deadline has passed; `None` without a deadline.
+    #[must_use]
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.remaining()
+    }
+
+    /// Asks a person about something that came up while the handler runs, such as a question of another server; `None` if nobody
+    /// can be asked.
+    ///
+    /// The approver of the call, its run or its registry decides (see [`Builder::approver`](crate::Builder::approver)), and gets
+    /// an [`ApprovalRequest`](crate::approval::ApprovalRequest) with one question, whose text is cleaned and has 2,000 characters at most. The
+    /// time of the call goes on meanwhile, and no answer is remembered. What must be asked before anything happens is better asked by
+    /// a condition. As with conditions, a call that another tool makes asks only an approver that answers at once, and a task that
+    /// the handler has started asks nobody.
+    ///
+    /// ```
+    /// use contract_runtime::approval::{Approval, Decision};
+    /// use contract_runtime::prelude::*;
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let send = Tool::dynamic_with(DynamicSpec::new("send", "Send the draft."), |_, context| async move {
+    ///     match context.ask("The mailbox is full; send it anyway?").await {
+    ///         Some(Decision::Approved(_)) => Ok(Content::text("sent")),
+    ///         Some(Decision::Denied(why)) => Err(why),
+    ///         _ => Err("the mailbox is full".to_owned()),
+    ///     }
+    /// });
+    ///
+    /// let registry = Registry::builder().with(send).build()?;
+    /// let call = || ToolCall::new("1", "send", "{}");
+    /// assert_eq!(registry.call(call()).await.error(), Some("the mailbox is full"));
+    /// let yes = Context::new().approver(async |_| Decision::Approved(Approval::Once));
+    /// assert_eq!(registry.call(call()).context(yes).await.output(), Some("sent"));
+    /// # Ok(()) }
+    /// ```
+    pub async fn ask(&self, question: impl fmt::Display) -> Option<Decision> {
+        let question = question.to_string();
+        let scope = ContractScope::current();
+        approval::during_call(scope.get()?, self.approver.as_ref(), &question).await
+    }
+
+    pub(super) fn new(sources: &Sources<'_>, needs: &[Need]) -> Self {
+        let own = sources.own;
+        Self {
+            call: own.info.clone(),
+            cancellation: own.cancellation.clone(),
+            deadline: own.deadline,
+            progress: own.progress.clone(),
+            log: own.log.clone(),
+            approver: sources.context.own_approver(),
+            values: needs
+                .iter()
+                .filter_map(|need| sources.shared(need.of).cloned())
+                .collect(),
+        }
     }
 }

@@ -7,12 +7,13 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::content::Content;
 use super::dynamic::{Origin, Tool};
-use super::reply::Output;
+use super::outcome::OutputKind;
 use crate::contract::bounds::{Checked, ConditionResult as _};
 use crate::contract::condition::{Condition, ConditionKind, ContractOf};
 use crate::contract::details::Details;
-use crate::contract::frame::{FrameOf, Stop};
+use crate::contract::frame::{FrameOf, Neighbours, Stop};
 use crate::contract::history::{History, history};
 use crate::contract::policy::Policy;
 use crate::schema::InputSchema;
@@ -28,16 +29,8 @@ pub(crate) struct DynamicContract {
     predicates: Vec<Predicate>,
 }
 
-#[derive(Clone)]
-enum Predicate {
-    Pre(Arc<OfArguments>),
-    PreOverHistory(Arc<OfHistory>),
-    Post(Arc<OfResult>),
-}
-
-type OfArguments = dyn Fn(&Map<String, Value>) -> bool + Send + Sync;
-type OfHistory = dyn Fn(&Map<String, Value>, &History) -> bool + Send + Sync;
-type OfResult = dyn Fn(&Map<String, Value>, &Value) -> bool + Send + Sync;
+/// A condition over the arguments and, after the body, the result.
+type Predicate = Arc<dyn Fn(&Map<String, Value>, &Value) -> bool + Send + Sync>;
 
 impl fmt::Debug for DynamicContract {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -67,80 +60,40 @@ impl DynamicContract {
         }
     }
 
-    fn add(
-        &mut self,
-        name: Cow<'static, str>,
-        predicate: Predicate,
-        at: &'static Location<'static>,
-    ) {
-        let kind = match predicate {
-            Predicate::Pre(_) | Predicate::PreOverHistory(_) => ConditionKind::Pre,
-            Predicate::Post(_) => ConditionKind::Post,
-        };
-        let position = (at.line(), at.column());
-        let mut condition =
-            Condition::new(kind, "", None, None, &[], position).named(name, at.file());
-        if matches!(predicate, Predicate::PreOverHistory(_)) {
-            condition = condition.over_history(&[]);
-        }
-        self.conditions.push(condition);
-        self.predicates.push(predicate);
-    }
-
-    /// Judges what must hold before the handler runs.
-    pub(super) fn pre(
-        &self,
-        frame: &mut FrameOf<'_>,
-        arguments: &Map<String, Value>,
-        schema: &InputSchema,
-    ) -> Result<(), Stop> {
-        for (index, predicate) in self.predicates.iter().enumerate() {
-            let judge = |holds: &dyn Fn() -> bool, seen: Option<&mut Details<'_>>| match seen {
-                None => holds().checked(),
-                Some(seen) => {
-                    show(seen, arguments, schema);
-                    Checked::Holds
-                }
-            };
-            match predicate {
-                Predicate::Pre(holds) => {
-                    let holds = || holds(arguments);
-                    frame.pre(index, 1, None, &|_, seen| judge(&holds, seen))?;
-                }
-                Predicate::PreOverHistory(holds) => {
-                    let holds = || holds(arguments, &history());
-                    frame.pre_or_ask(index, None, &|_, seen| judge(&holds, seen))?;
-                }
-                Predicate::Post(_) => {}
-            }
-        }
-        Ok(())
-    }
-
     pub(super) fn has_post(&self) -> bool {
-        let post = |one: &Predicate| matches!(one, Predicate::Post(_));
-        self.predicates.iter().any(post)
+        let mut conditions = self.conditions.iter();
+        conditions.any(|one| one.kind() == ConditionKind::Post)
     }
 
-    /// Judges what must hold of the result.
-    pub(super) fn post(
+    /// Judges the preconditions, or the postconditions if there is a result.
+    pub(super) fn judge(
         &self,
         frame: &mut FrameOf<'_>,
         arguments: &Map<String, Value>,
         schema: &InputSchema,
-        output: &Output,
+        output: Option<&Content>,
     ) -> Result<(), Stop> {
-        let result = output.as_value();
-        for (index, predicate) in self.predicates.iter().enumerate() {
-            if let Predicate::Post(holds) = predicate {
-                frame.post(index, None, &|_, seen| match seen {
-                    None => holds(arguments, &result).checked(),
-                    Some(seen) => {
-                        show(seen, arguments, schema);
-                        seen.value("result", Some(result.clone()));
-                        Checked::Holds
-                    }
-                })?;
+        let result = output.map(Content::as_value);
+        let given = result.as_ref().unwrap_or(&Value::Null);
+        let predicates = self.conditions.iter().zip(&self.predicates);
+        for (index, (condition, holds)) in predicates.enumerate() {
+            let judge: Neighbours<'_> = &|_, seen| {
+                let Some(seen) = seen else {
+                    return holds(arguments, given).checked();
+                };
+                show(seen, arguments, schema);
+                if result.is_some() {
+                    seen.value("result", result.clone());
+                }
+                Checked::Holds
+            };
+            match (condition.kind(), output) {
+                (ConditionKind::Post, Some(_)) => frame.post(index, None, judge)?,
+                (ConditionKind::Pre, None) if condition.asks_history() => {
+                    frame.pre_or_ask(index, None, judge)?;
+                }
+                (ConditionKind::Pre, None) => frame.pre(index, 1, None, judge)?,
+                _ => {}
             }
         }
         Ok(())
@@ -157,12 +110,10 @@ fn show(seen: &mut Details<'_>, arguments: &Map<String, Value>, schema: &InputSc
     }
 }
 
-impl Output {
+impl Content {
     /// What a postcondition looks at: the JSON value, or the text as a string.
     fn as_value(&self) -> Value {
-        let read = self
-            .is_json()
-            .then(|| serde_json::from_str(&self.text).ok());
+        let read = (self.kind == OutputKind::Json).then(|| serde_json::from_str(&self.text).ok());
         read.flatten()
             .unwrap_or_else(|| Value::String(self.text.clone()))
     }
@@ -203,7 +154,8 @@ impl Tool {
     where
         P: Fn(&Map<String, Value>) -> bool + Send + Sync + 'static,
     {
-        self.stating(name.into(), Predicate::Pre(Arc::new(holds)))
+        let holds = move |arguments: &_, _: &_| holds(arguments);
+        self.stating(ConditionKind::Pre, name, false, Arc::new(holds))
     }
 
     /// Demands something of the earlier calls of the run before the handler runs, like [`pre`](Self::pre) and with its
@@ -235,7 +187,8 @@ impl Tool {
     where
         P: Fn(&Map<String, Value>, &History) -> bool + Send + Sync + 'static,
     {
-        self.stating(name.into(), Predicate::PreOverHistory(Arc::new(holds)))
+        let holds = move |arguments: &_, _: &_| holds(arguments, &history());
+        self.stating(ConditionKind::Pre, name, true, Arc::new(holds))
     }
 
     /// Promises something of a result that is not a failure, in view of the arguments as they were sent.
@@ -263,7 +216,7 @@ impl Tool {
     where
         P: Fn(&Map<String, Value>, &Value) -> bool + Send + Sync + 'static,
     {
-        self.stating(name.into(), Predicate::Post(Arc::new(holds)))
+        self.stating(ConditionKind::Post, name, false, Arc::new(holds))
     }
 
     /// Sets the policy of all its conditions, as `#[tool(policy = ..)]`: weaker than an override by name, stronger than a run.
@@ -276,36 +229,45 @@ impl Tool {
     }
 
     #[track_caller]
-    fn stating(mut self, name: Cow<'static, str>, predicate: Predicate) -> Self {
-        match &mut self.origin {
-            Origin::Dynamic { stated, .. } => {
-                Arc::make_mut(stated).add(name, predicate, Location::caller());
-            }
-            Origin::Generated(_) => self.misplaced = true,
+    fn stating(
+        mut self,
+        kind: ConditionKind,
+        name: impl Into<Cow<'static, str>>,
+        over_history: bool,
+        predicate: Predicate,
+    ) -> Self {
+        let at = Location::caller();
+        let Origin::Dynamic { stated, .. } = &mut self.origin else {
+            self.misplaced = true;
+            return self;
+        };
+        let position = (at.line(), at.column());
+        let condition = Condition::new(kind, "", None, None, &[], position);
+        let mut condition = condition.named(name.into(), at.file());
+        if over_history {
+            condition = condition.over_history(&[]);
         }
+        let stated = Arc::make_mut(stated);
+        stated.conditions.push(condition);
+        stated.predicates.push(predicate);
         self
     }
 
     /// All conditions of the tool, whatever their source.
     pub(crate) fn conditions(&self) -> &[Condition] {
-        match &self.origin {
-            Origin::Generated(spec) => spec.contract.conditions,
-            Origin::Dynamic { stated, .. } => &stated.conditions,
-        }
+        self.stated().conditions
     }
 
     /// The name under which its violations are known.
     pub(crate) fn contract_name(&self) -> &str {
-        match &self.origin {
-            Origin::Generated(spec) => spec.contract.name,
-            Origin::Dynamic { stated, .. } => &stated.name,
-        }
+        self.stated().name
     }
 
-    pub(crate) fn own_policy(&self) -> Option<Policy> {
+    /// What its author states of it.
+    pub(crate) fn stated(&self) -> ContractOf<'_> {
         match &self.origin {
-            Origin::Generated(spec) => spec.contract.policy,
-            Origin::Dynamic { stated, .. } => stated.policy,
+            Origin::Generated(spec) => spec.contract,
+            Origin::Dynamic { stated, .. } => stated.contract(),
         }
     }
 }

@@ -11,9 +11,10 @@ use serde::Serialize;
 use serde_json::Serializer;
 use serde_json::ser::{CharEscape, CompactFormatter, Formatter};
 
+use super::content::Content;
 use super::failure::FailureKind;
 use super::outcome::OutputKind;
-use super::reply::{Output, Reply};
+use super::reply::Reply;
 
 /// The initial capacity of a result in bytes, so that most are written without growing.
 const FIRST_ALLOCATION: usize = 128;
@@ -23,11 +24,6 @@ pub(crate) fn write<T: Serialize + ?Sized>(value: &T) -> Reply {
     let mut layout = Layout::default();
     let written = value.serialize(&mut Serializer::with_formatter(&mut text, &mut layout));
     finish(written, text, &layout, || non_finite::find(value))
-}
-
-/// Whether every number of a value can be written as JSON.
-pub(crate) fn is_writable<T: Serialize + ?Sized>(value: &T) -> bool {
-    write(value).is_ok()
 }
 
 fn finish(
@@ -49,15 +45,13 @@ fn finish(
             "a part of it could not be written, and its `Serialize` ignored the error",
         ));
     }
-    Ok(Output {
-        text: String::from_utf8(text).map_err(|error| unwritable(&error.to_string()))?,
-        kind: if layout.is_text {
-            OutputKind::Text
-        } else {
-            OutputKind::Json
-        },
-        artifacts: None,
-    })
+    let text = String::from_utf8(text).map_err(|error| unwritable(&error.to_string()))?;
+    let kind = if layout.is_text {
+        OutputKind::Text
+    } else {
+        OutputKind::Json
+    };
+    Ok(Content::new(text, kind))
 }
 
 #[cold]

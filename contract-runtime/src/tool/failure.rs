@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use super::outcome::{Effect, OutcomeKind, Status};
+use super::outcome::{Effect, Status};
 use crate::contract::ConditionKind;
 use crate::contract::approval::ApprovalRequest;
 use crate::contract::frame::Stop;
@@ -107,13 +107,13 @@ impl From<Stop> for FailureKind {
     }
 }
 
-impl From<FailureKind> for OutcomeKind {
+impl From<FailureKind> for Box<Failure> {
     #[cold]
     fn from(kind: FailureKind) -> Self {
-        Self::Failure(Box::new(Failure {
+        Self::new(Failure {
             kind,
             sentence: OnceLock::new(),
-        }))
+        })
     }
 }
 
@@ -129,7 +129,7 @@ impl Failure {
     }
 
     /// The request of a call that ended as asked, to be completed.
-    pub(super) fn approval_request_mut(&mut self) -> Option<&mut ApprovalRequest> {
+    pub(crate) fn approval_request_mut(&mut self) -> Option<&mut ApprovalRequest> {
         self.sentence = OnceLock::new();
         match &mut self.kind {
             FailureKind::Asked(request) => Some(request),
@@ -170,7 +170,7 @@ impl FailureKind {
         masked
     }
 
-    pub(super) fn status(&self) -> Status {
+    pub(crate) fn status(&self) -> Status {
         match self {
             Self::InvalidArguments(_) => Status::InvalidArguments,
             Self::UnknownTool { .. } => Status::UnknownTool,

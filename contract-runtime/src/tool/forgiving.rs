@@ -9,7 +9,7 @@ use serde::de::{
 
 /// How the values of a type are made, beside what its schema says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decoding {
+pub(crate) enum Decoding {
     AsDescribed,
     /// At some place of a list or an option, also of what cannot be read.
     Forgiving,

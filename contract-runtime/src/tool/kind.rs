@@ -12,7 +12,8 @@ use std::sync::Arc;
 use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 
-use super::context_params::{ContextValue, Copied, Held, Lent, MaybeLent, NeedOf};
+use super::call::Call;
+use super::context_params::{ContextValue, Given, Held, Need};
 use super::failure::FailureKind;
 use super::forgiving::Decoding;
 use super::slot::{Argument, ArgumentType, Lend};
@@ -151,20 +152,20 @@ impl<T: ?Sized> Unfit<T> {
 type AnyHeld = Arc<()>;
 
 impl<T: Send + Sync + 'static> Kind<T, Reference<T>> {
-    pub fn context<'c>(&self) -> AskedTwice<Lent<'c, T>, AnyHeld, ()> {
-        Asked::new(Asked::new(Lent::new()))
+    pub fn context<'c>(&self) -> AskedTwice<Given<'c, &'c T>, AnyHeld, ()> {
+        Asked::new(Asked::new(Given::lent()))
     }
 }
 
 impl<T: Send + Sync + 'static> Kind<T, MaybeReference<T>> {
-    pub fn context<'c>(&self) -> AskedTwice<MaybeLent<'c, T>, AnyHeld, ()> {
-        Asked::new(Asked::new(MaybeLent::new()))
+    pub fn context<'c>(&self) -> AskedTwice<Given<'c, Option<&'c T>>, AnyHeld, ()> {
+        Asked::new(Asked::new(Given::maybe_lent()))
     }
 }
 
 impl<T: Held> Kind<T, Plain<T>> {
-    pub fn context<'c>(&self) -> AskedTwice<Copied<T::Found<'c>, T>, AnyHeld, ()> {
-        Asked::new(Asked::new(Copied::new()))
+    pub fn context<'c>(&self) -> AskedTwice<Given<'c, T>, AnyHeld, ()> {
+        Asked::new(Asked::new(Given::held()))
     }
 }
 
@@ -298,9 +299,9 @@ impl<'c> Argument<'c> for Refused {
 }
 
 impl<'c> ContextValue<'c> for Refused {
-    fn find(&mut self, _: &super::call::Call<'c>) {}
+    fn find(&mut self, _: &Call<'c>) {}
 
-    fn need(&self) -> NeedOf {
-        super::context_params::need::<()>(true)
+    fn need(&self) -> Need {
+        Need::of::<()>(true)
     }
 }

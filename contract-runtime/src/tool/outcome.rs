@@ -9,7 +9,6 @@ use serde_json::Value;
 use super::backed::CallError;
 use super::content::{Artifact, Content};
 use super::failure::{Failure, FailureKind, Stopped};
-use super::reply::Output;
 use super::wire::ToolResult;
 use crate::contract::approval::ApprovalRequest;
 use crate::contract::scope::{Phase, written};
@@ -246,7 +245,14 @@ pub enum OutputKind {
 pub struct Outcome {
     pub(crate) id: String,
     pub(crate) tool: String,
-    pub(crate) end: OutcomeKind,
+    pub(crate) ending: Ending,
+}
+
+/// How a call ended, without its names.
+#[derive(Clone, Debug)]
+pub struct Ending {
+    /// The failure is boxed, so that the sentence costs a call with a result nothing.
+    pub(crate) end: Result<Content, Box<Failure>>,
     pub(crate) effect: Effect,
     pub(crate) notes: Option<Box<Notes>>,
 }
@@ -258,11 +264,21 @@ pub(crate) struct Notes {
     pub(crate) coercions: Vec<Coercion>,
 }
 
-#[derive(Clone, Debug)]
-pub(crate) enum OutcomeKind {
-    Ok(Output),
-    /// Boxed, so that the sentence costs a call with a result nothing.
-    Failure(Box<Failure>),
+impl Ending {
+    /// Creates the end of a call that failed in this phase.
+    #[cold]
+    pub(crate) fn failed(kind: FailureKind, phase: Phase) -> Self {
+        Self {
+            effect: kind.effect(phase),
+            end: Err(kind.into()),
+            notes: None,
+        }
+    }
+
+    pub(crate) fn status(&self) -> Status {
+        let failed = self.end.as_ref().err();
+        failed.map_or(Status::Ok, |failure| failure.kind.status())
+    }
 }
 
 impl Outcome {
@@ -286,20 +302,17 @@ impl Outcome {
         tool: impl Into<String>,
         answer: Result<Content, CallError>,
     ) -> Self {
-        let (end, effect) = match answer {
-            Ok(content) => (OutcomeKind::Ok(content.into_output()), Effect::Complete),
-            Err(error) => {
-                let kind = FailureKind::from(error);
-                let effect = kind.effect(Phase::Body);
-                (kind.into(), effect)
-            }
-        };
         Self {
             id: id.into(),
             tool: tool.into(),
-            end,
-            effect,
-            notes: None,
+            ending: match answer {
+                Ok(content) => Ending {
+                    end: Ok(content),
+                    effect: Effect::Complete,
+                    notes: None,
+                },
+                Err(error) => Ending::failed(error.into(), Phase::Body),
+            },
         }
     }
 
@@ -318,28 +331,25 @@ impl Outcome {
     /// Returns how the call ended.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.end.status()
+        self.ending.status()
     }
 
     /// Returns whether the call took effect.
     #[must_use]
     pub fn effect(&self) -> Effect {
-        self.effect
+        self.ending.effect
     }
 
     /// Returns whether the tool returned a result.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        matches!(self.end, OutcomeKind::Ok(_))
+        self.ending.end.is_ok()
     }
 
     /// Returns the result as the model gets it, if there is one.
     #[must_use]
     pub fn output(&self) -> Option<&str> {
-        match &self.end {
-            OutcomeKind::Ok(output) => Some(&output.text),
-            OutcomeKind::Failure(_) => None,
-        }
+        self.content().map(Content::as_text)
     }
 
     /// Returns the result as a JSON value, if there is one; a string that the model gets as it is becomes a JSON string,
@@ -349,9 +359,7 @@ impl Outcome {
     /// arrays and objects inside each other.
     #[must_use]
     pub fn value(&self) -> Option<Value> {
-        let OutcomeKind::Ok(output) = &self.end else {
-            return None;
-        };
+        let output = self.content()?;
         let text = || Value::from(output.text.as_str());
         Some(match output.kind {
             OutputKind::Nothing => Value::Null,
@@ -363,19 +371,13 @@ impl Outcome {
     /// Returns what [`output`](Self::output) is, if there is a result.
     #[must_use]
     pub fn output_kind(&self) -> Option<OutputKind> {
-        match &self.end {
-            OutcomeKind::Ok(output) => Some(output.kind),
-            OutcomeKind::Failure(_) => None,
-        }
+        self.content().map(|output| output.kind)
     }
 
     /// Returns the artifacts of the result.
     #[must_use]
     pub fn artifacts(&self) -> &[Artifact] {
-        match &self.end {
-            OutcomeKind::Ok(output) => output.artifacts.as_deref().map_or(&[], Vec::as_slice),
-            OutcomeKind::Failure(_) => &[],
-        }
+        self.content().map_or(&[], Content::artifacts)
     }
 
     /// Returns what went wrong and whether it took effect, as a sentence for the model; `None` if nothing did.
@@ -383,10 +385,8 @@ impl Outcome {
     /// Where the tool returned an `Err`, the sentence is its text alone.
     #[must_use]
     pub fn error(&self) -> Option<&str> {
-        match &self.end {
-            OutcomeKind::Ok(_) => None,
-            OutcomeKind::Failure(failure) => Some(failure.sentence(&self.tool, self.effect)),
-        }
+        let failure = self.ending.end.as_ref().err()?;
+        Some(failure.sentence(&self.tool, self.effect()))
     }
 
     /// Returns the violation that ended the call, if one did.
@@ -426,13 +426,19 @@ impl Outcome {
     /// unwound.
     #[must_use]
     pub fn observed(&self) -> &[Violation] {
-        self.notes.as_ref().map_or(&[], |notes| &notes.observed)
+        self.ending
+            .notes
+            .as_ref()
+            .map_or(&[], |notes| &notes.observed)
     }
 
     /// Returns the arguments that were read as another value than was sent: strings as numbers, and `null` as a default.
     #[must_use]
     pub fn coercions(&self) -> &[Coercion] {
-        self.notes.as_ref().map_or(&[], |notes| &notes.coercions)
+        self.ending
+            .notes
+            .as_ref()
+            .map_or(&[], |notes| &notes.coercions)
     }
 
     /// Returns whether the body may still be running, after a timeout or a cancellation of a `blocking` tool.
@@ -477,16 +483,10 @@ impl Outcome {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn masked(&self) -> Self {
-        let end = match &self.end {
-            OutcomeKind::Ok(output) => OutcomeKind::Ok(match output.kind {
-                OutputKind::Nothing => Output::default(),
-                _ => Output {
-                    text: MASK.to_owned(),
-                    kind: OutputKind::Text,
-                    artifacts: None,
-                },
-            }),
-            OutcomeKind::Failure(failure) => failure.kind.masked().into(),
+        let end = match &self.ending.end {
+            Ok(output) if output.kind == OutputKind::Nothing => Ok(Content::default()),
+            Ok(_) => Ok(Content::text(MASK)),
+            Err(failure) => Err(failure.kind.masked().into()),
         };
         let mut coercions = self.coercions().to_vec();
         for coercion in &mut coercions {
@@ -500,30 +500,40 @@ impl Outcome {
         Self {
             id: self.id.clone(),
             tool: self.tool.clone(),
-            end,
-            effect: self.effect,
-            notes: Some(Box::new(notes)),
+            ending: Ending {
+                end,
+                effect: self.effect(),
+                notes: Some(Box::new(notes)),
+            },
         }
     }
 
     /// Converts the outcome to the result that goes back to the model.
     #[must_use]
     pub fn into_result(self) -> ToolResult {
-        let answer = match self.end {
-            OutcomeKind::Ok(output) => Ok((
-                output.text,
-                output.artifacts.map_or_else(Vec::new, |list| *list),
-            )),
-            OutcomeKind::Failure(failure) => Err(failure.into_sentence(&self.tool, self.effect)),
+        let Ending { end, effect, .. } = self.ending;
+        let success = end.is_ok();
+        let (output, error, artifacts) = match end {
+            Ok(content) => (Some(content.text), None, content.artifacts),
+            Err(failure) => (None, Some(failure.into_sentence(&self.tool, effect)), None),
         };
-        ToolResult::new(self.id, self.tool, self.effect, answer)
+        ToolResult {
+            id: self.id,
+            name: self.tool,
+            success,
+            effect,
+            output,
+            error,
+            artifacts: artifacts.map_or_else(Vec::new, |list| *list),
+        }
+    }
+
+    fn content(&self) -> Option<&Content> {
+        self.ending.end.as_ref().ok()
     }
 
     fn failure_kind(&self) -> Option<&FailureKind> {
-        match &self.end {
-            OutcomeKind::Ok(_) => None,
-            OutcomeKind::Failure(failure) => Some(&failure.kind),
-        }
+        Some(&self.ending.end.as_ref().err()?.kind)
     }
 }
 
@@ -576,21 +586,4 @@ impl Serialize for Outcome {
 #[must_use]
 pub fn is_unwritable(outcome: &Outcome) -> bool {
     matches!(outcome.failure_kind(), Some(FailureKind::Unwritable(_)))
-}
-
-impl OutcomeKind {
-    pub(crate) fn status(&self) -> Status {
-        match self {
-            Self::Ok(_) => Status::Ok,
-            Self::Failure(failure) => failure.kind.status(),
-        }
-    }
-
-    /// The request of a call that ended as asked, to be completed before anybody sees it.
-    pub(crate) fn approval_request_mut(&mut self) -> Option<&mut ApprovalRequest> {
-        match self {
-            Self::Ok(_) => None,
-            Self::Failure(failure) => failure.approval_request_mut(),
-        }
-    }
 }

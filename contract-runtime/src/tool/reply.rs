@@ -6,6 +6,7 @@
     reason = "generated code calls methods of one name that the compiler picks by the type"
 )]
 
+use std::convert::Infallible;
 use std::fmt::Display;
 use std::marker::PhantomData;
 use std::mem::forget;
@@ -14,32 +15,15 @@ use std::ops::Deref;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 
-use super::content::{Artifact, Content};
+use super::content::Content;
 use super::encode;
 use super::failure::FailureKind;
 use super::kind::{OtherType, Type};
-use super::outcome::OutputKind;
 use crate::contract::scope::{Phase, PhaseOnUnwind};
 use crate::schema::Describe;
 
-/// The result of a tool, as the model gets it.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Output {
-    pub(crate) text: String,
-    pub(crate) kind: OutputKind,
-    /// The artifacts. They are boxed twice because most results have none, and one word is moved faster than three.
-    #[allow(clippy::box_collection, reason = "see above")]
-    pub(crate) artifacts: Option<Box<Vec<Artifact>>>,
-}
-
-impl Output {
-    pub(crate) fn is_json(&self) -> bool {
-        self.kind == OutputKind::Json
-    }
-}
-
 /// The result of a call by name, or why there is none.
-pub type Reply = Result<Output, FailureKind>;
+pub type Reply = Result<Content, FailureKind>;
 
 /// Gives postconditions a reference to the result: to the `Ok` side of a `Result`, or to the whole of any other type.
 #[derive(Debug)]
@@ -127,9 +111,6 @@ impl<T> Deref for ResultProbe<T> {
 #[derive(Debug)]
 pub struct FallibleResult<T, E>(Result<T, E>);
 
-#[derive(Debug)]
-pub struct InfallibleResult<T>(T);
-
 impl<T, E> ResultProbe<Result<T, E>> {
     /// Chooses the form of a function that can fail.
     pub const fn split(&self, result: Result<T, E>) -> FallibleResult<T, E> {
@@ -138,8 +119,8 @@ impl<T, E> ResultProbe<Result<T, E>> {
 }
 
 impl<T> AnyResult<T> {
-    pub const fn split(&self, result: T) -> InfallibleResult<T> {
-        InfallibleResult(result)
+    pub const fn split(&self, result: T) -> FallibleResult<T, Infallible> {
+        FallibleResult(Ok(result))
     }
 
     pub const fn form(&self, value: T) -> Json<T> {
@@ -168,17 +149,11 @@ impl<T, E> FallibleResult<T, E> {
     }
 }
 
-impl<T> InfallibleResult<T> {
-    pub fn value(self) -> Result<T, FailureKind> {
-        Ok(self.0)
-    }
-}
-
 impl ResultProbe<()> {
     /// Writes nothing for the unit type.
     #[must_use]
     pub fn form(&self, (): ()) -> Encoded {
-        Encoded(Output::default())
+        Encoded(Content::default())
     }
 }
 
@@ -186,12 +161,12 @@ impl ResultProbe<Content> {
     /// Keeps content as it is.
     #[must_use]
     pub fn form(&self, content: Content) -> Encoded {
-        Encoded(content.into_output())
+        Encoded(content)
     }
 }
 
 #[derive(Debug)]
-pub struct Encoded(Output);
+pub struct Encoded(Content);
 
 #[derive(Debug)]
 pub struct Json<T>(T);

@@ -35,6 +35,11 @@ pub struct Registered {
 
 inventory::collect!(Registered);
 
+/// Returns the free functions that are linked into the program.
+pub(crate) fn linked() -> impl Iterator<Item = &'static Registered> {
+    inventory::iter::<Registered>.into_iter()
+}
+
 /// An `impl` block under `#[tool]`, as it registers itself: its tools come with a state, which only a program can give.
 #[derive(Debug)]
 pub struct RegisteredSet {

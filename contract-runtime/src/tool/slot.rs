@@ -6,11 +6,12 @@
     reason = "generated code calls methods of one name that the compiler picks by the type"
 )]
 
-use std::borrow::Cow;
+use std::borrow::{Borrow, Cow};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::Deserialize;
 use serde::de::value::Error as AbsentError;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, Visitor};
 
@@ -30,18 +31,14 @@ impl<T: DeserializeOwned + JsonSchema + Send> Owned for T {}
 
 /// What an argument can be, or refer to.
 pub trait Lend {
-    type Owner<'c>: Send;
-    fn read(text: &str, at: usize) -> Result<(Self::Owner<'_>, usize), serde_json::Error>;
+    /// What describes it.
+    type Owned: Owned;
+    /// What it is read into.
+    type Owner<'c>: Deserialize<'c> + Borrow<Self> + Send;
     /// What an absent argument stands for: behind a reference to an `Option`, its `None`.
     fn absent<'c>() -> Option<Self::Owner<'c>> {
         None
     }
-    fn lend<'s>(owner: &'s Self::Owner<'_>) -> &'s Self;
-    fn decoding() -> Decoding {
-        Decoding::AsDescribed
-    }
-    fn schema(generator: &mut SchemaGenerator) -> Schema;
-    fn optional_schema(generator: &mut SchemaGenerator) -> Schema;
 }
 
 impl<T: ?Sized> Reference<T> {
@@ -53,7 +50,7 @@ impl<T: ?Sized> Reference<T> {
         Borrowed {
             owner: T::absent(),
             is_read: false,
-            lend: T::lend,
+            lend: Borrow::borrow,
         }
     }
 }
@@ -66,7 +63,7 @@ impl<T: ?Sized> MaybeReference<T> {
     {
         MaybeBorrowed {
             owner: None,
-            lend: T::lend,
+            lend: Borrow::borrow,
         }
     }
 }
@@ -103,14 +100,11 @@ pub struct ArgumentType {
 }
 
 /// Reads the value that begins at `at`, and returns where it ends. The caller checks what follows.
-fn read<'c, T: serde::Deserialize<'c>>(
-    text: &'c str,
-    at: usize,
-) -> Result<(T, usize), serde_json::Error> {
+fn read<'c, T: Deserialize<'c>>(text: &'c str, at: usize) -> Result<(T, usize), serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text.get(at..).unwrap_or_default());
     let value = T::deserialize(&mut json)?;
     // Only a stream of values tells its offset; nothing is read from this one.
-    let length = json.into_iter::<serde::de::IgnoredAny>().byte_offset();
+    let length = json.into_iter::<IgnoredAny>().byte_offset();
     Ok((value, at + length))
 }
 
@@ -196,7 +190,7 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
         if self.is_read {
             return Ok(None);
         }
-        let (owner, end) = T::read(text, at)?;
+        let (owner, end) = read(text, at)?;
         self.owner = Some(owner);
         self.is_read = true;
         Ok(Some(end))
@@ -213,9 +207,9 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
 
     fn describe(&self) -> ArgumentType {
         ArgumentType {
-            describe: T::schema,
+            describe: SchemaGenerator::subschema_for::<T::Owned>,
             optional: T::absent().is_some(),
-            decoding: T::decoding(),
+            decoding: Decoding::of::<T::Owned>(),
         }
     }
 }
@@ -253,10 +247,7 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
         if self.owner.is_some() {
             return Ok(None);
         }
-        let (owner, end) = match Lexer::new(text).literal(at, "null") {
-            Ok(end) => (None, end),
-            Err(_) => T::read(text, at).map(|(owner, end)| (Some(owner), end))?,
-        };
+        let (owner, end) = read(text, at)?;
         self.owner = Some(owner);
         Ok(Some(end))
     }
@@ -271,109 +262,48 @@ impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
 
     fn describe(&self) -> ArgumentType {
         ArgumentType {
-            describe: T::optional_schema,
+            describe: SchemaGenerator::subschema_for::<Option<T::Owned>>,
             optional: true,
-            decoding: T::decoding(),
+            decoding: Decoding::of::<T::Owned>(),
         }
     }
 }
 
 impl Lend for str {
-    type Owner<'c> = Cow<'c, str>;
-
-    fn read(text: &str, at: usize) -> Result<(Cow<'_, str>, usize), serde_json::Error> {
-        read::<Text<'_>>(text, at).map(|(Text(text), end)| (text, end))
-    }
-
-    fn lend<'s>(owner: &'s Cow<'_, str>) -> &'s str {
-        owner
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<str>()
-    }
-
-    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Option<String>>()
-    }
+    type Owned = String;
+    type Owner<'c> = Text<'c>;
 }
 
 impl Lend for Path {
+    type Owned = PathBuf;
     type Owner<'c> = PathBuf;
-
-    fn read(text: &str, at: usize) -> Result<(PathBuf, usize), serde_json::Error> {
-        read(text, at)
-    }
-
-    fn lend(owner: &PathBuf) -> &Path {
-        owner
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<PathBuf>()
-    }
-
-    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Option<PathBuf>>()
-    }
 }
 
 impl<T: Owned> Lend for [T] {
+    type Owned = Vec<T>;
     type Owner<'c> = Vec<T>;
-
-    fn decoding() -> Decoding {
-        Decoding::of::<Vec<T>>()
-    }
-
-    fn read(text: &str, at: usize) -> Result<(Vec<T>, usize), serde_json::Error> {
-        read(text, at)
-    }
-
-    fn lend(owner: &Vec<T>) -> &[T] {
-        owner
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Vec<T>>()
-    }
-
-    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Option<Vec<T>>>()
-    }
 }
 
 impl<T: Owned> Lend for T {
+    type Owned = T;
     type Owner<'c> = T;
-
-    fn read(text: &str, at: usize) -> Result<(T, usize), serde_json::Error> {
-        read(text, at)
-    }
 
     fn absent<'c>() -> Option<Self::Owner<'c>> {
         absent::<T>()
     }
-
-    fn lend(owner: &T) -> &T {
-        owner
-    }
-
-    fn decoding() -> Decoding {
-        Decoding::of::<T>()
-    }
-
-    fn schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<T>()
-    }
-
-    fn optional_schema(generator: &mut SchemaGenerator) -> Schema {
-        generator.subschema_for::<Option<T>>()
-    }
 }
 
 /// A string taken from the text itself where it has no escapes.
-struct Text<'c>(Cow<'c, str>);
+#[derive(Debug)]
+pub struct Text<'c>(Cow<'c, str>);
 
-impl<'de> serde::Deserialize<'de> for Text<'de> {
+impl Borrow<str> for Text<'_> {
+    fn borrow(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de> Deserialize<'de> for Text<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Reader;
         impl<'de> Visitor<'de> for Reader {

@@ -1,4 +1,4 @@
-//! The static data that generated code states about a tool.
+//! The static data that generated code states about a tool, and what is found in it at compile time.
 
 use std::any::Any;
 
@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::encode;
 use crate::contract::condition::Contract;
+use crate::contract::findings::judge::{Judged, broken};
+use crate::contract::findings::{self, same};
 use crate::contract::type_kind::TypeKind;
 use crate::schema::Hints;
 
@@ -115,7 +117,8 @@ impl Constant {
 
 /// Writes a constant expression as JSON.
 pub fn constant<T: Shown>(value: &T) -> Option<Value> {
-    let value = encode::is_writable(value).then_some(value)?;
+    // A number that JSON cannot carry would become null.
+    encode::write(value).is_ok().then_some(())?;
     serde_json::to_value(value).ok()
 }
 
@@ -145,3 +148,59 @@ pub trait MadeOfText<'a>: From<&'a str> {}
 
 #[diagnostic::do_not_recommend]
 impl<'a, T: From<&'a str>> MadeOfText<'a> for T {}
+
+/// Judges the preconditions of a tool.
+#[must_use]
+pub const fn judge_tool(spec: &'static Spec) -> Judged {
+    let mut judged = Judged::new(spec.contract.conditions);
+    let mut rest = spec.parameters;
+    while let Some((parameter, others)) = rest.split_first() {
+        judged.over(parameter.name, parameter.kind);
+        rest = others;
+    }
+    judged
+}
+
+/// Ends the build where a default is written that breaks a precondition.
+#[track_caller]
+pub const fn report_default(spec: &'static Spec, name: &str) {
+    if let Some(parameter) = find(spec, name)
+        && let Some(constant) = &parameter.default
+    {
+        report(spec, "default", parameter, constant);
+    }
+}
+
+/// Reports an example that breaks the contract.
+#[track_caller]
+pub const fn report_example(spec: &'static Spec, name: &str, index: usize) {
+    if let Some(parameter) = find(spec, name)
+        && let Some((_, rest)) = parameter.examples.split_at_checked(index)
+        && let Some((constant, _)) = rest.split_first()
+    {
+        report(spec, "example", parameter, constant);
+    }
+}
+
+#[track_caller]
+const fn report(spec: &'static Spec, what: &str, of: &Parameter, constant: &Constant) {
+    let Constant::Text(text) = constant else {
+        return;
+    };
+    let stated = (spec.contract.conditions, spec.contract.policy);
+    let value = findings::Value::of_json(text);
+    if let Some(message) = broken(stated, what, (of.name, of.kind), value) {
+        panic!("{}", message.text());
+    }
+}
+
+const fn find(spec: &'static Spec, name: &str) -> Option<&'static Parameter> {
+    let mut rest = spec.parameters;
+    while let Some((parameter, others)) = rest.split_first() {
+        if same(parameter.name, name) {
+            return Some(parameter);
+        }
+        rest = others;
+    }
+    None
+}

@@ -1,15 +1,17 @@
-//! Tool calls and results as JSON.
+//! Tool calls and their results, and both as JSON.
 
 use std::borrow::Cow;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::call_input::CallInput;
 use super::content::Artifact;
 use super::outcome::Effect;
+use crate::schema::json_text;
 
 /// One tool call as a model made it.
 ///
@@ -43,7 +45,7 @@ impl fmt::Debug for ToolCall {
 }
 
 impl ToolCall {
-    /// Creates a call with its arguments: JSON text, or a [`Value`](serde_json::Value).
+    /// Creates a call with its arguments: JSON text, or a [`Value`].
     ///
     /// ```
     /// use contract_runtime::ToolCall;
@@ -133,7 +135,7 @@ pub enum MalformedCall {
 
 impl<'de> Deserialize<'de> for ToolCall {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let members = deserializer.deserialize_map(MembersReader)?;
+        let members = Members::deserialize(deserializer)?;
         Self::new_from(members).map_err(de::Error::custom)
     }
 }
@@ -282,28 +284,6 @@ pub struct ToolResult {
 }
 
 impl ToolResult {
-    pub(crate) fn new(
-        id: String,
-        name: String,
-        effect: Effect,
-        answer: Result<(String, Vec<Artifact>), String>,
-    ) -> Self {
-        let success = answer.is_ok();
-        let (output, error, artifacts) = match answer {
-            Ok((output, artifacts)) => (Some(output), None, artifacts),
-            Err(error) => (None, Some(error), Vec::new()),
-        };
-        Self {
-            id,
-            name,
-            success,
-            effect,
-            output,
-            error,
-            artifacts,
-        }
-    }
-
     /// Returns the text for the model: the output, or the error.
     #[must_use]
     pub fn text(&self) -> &str {
@@ -318,4 +298,124 @@ impl fmt::Display for ToolResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
+}
+
+/// The three texts of a call, which [`Registry::call`](crate::Registry::call) takes or borrows.
+///
+/// It is made of a [`ToolCall`], of a reference to one, or of id, name and arguments; the arguments are JSON text or a
+/// [`Value`].
+///
+/// ```
+/// use contract_runtime::prelude::*;
+/// use serde_json::json;
+///
+/// /// Double a number.
+/// #[tool]
+/// fn double(number: i32) -> i64 {
+///     i64::from(number) * 2
+/// }
+///
+/// let registry = Registry::builder().tool(double).build()?;
+/// let call = ToolCall::new("1", "double", json!({"number": 21}));
+/// assert_eq!(registry.call(&call).blocking().output(), Some("42"));
+/// assert_eq!(registry.call(("1", "double", r#"{"number":21}"#)).blocking().output(), Some("42"));
+/// assert_eq!(registry.call(("1", "double", json!({"number": 21}))).blocking().output(), Some("42"));
+/// assert_eq!(registry.call(call).blocking().output(), Some("42"));
+/// # Ok::<(), BuildError>(())
+/// ```
+#[derive(Clone)]
+pub struct CallInput<'c> {
+    pub(crate) id: Cow<'c, str>,
+    pub(crate) name: Cow<'c, str>,
+    pub(crate) arguments: Cow<'c, str>,
+}
+
+/// Without the arguments, among which may be secrets.
+impl fmt::Debug for CallInput<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.show("CallInput", f)
+    }
+}
+
+impl CallInput<'_> {
+    /// Writes it under the name of a type.
+    fn show(&self, kind: &str, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct(kind)
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field(
+                "arguments",
+                &format_args!("({} bytes)", self.arguments.len()),
+            )
+            .finish()
+    }
+
+    pub(crate) fn to_call(&self) -> ToolCall {
+        ToolCall {
+            id: self.id.to_string(),
+            name: self.name.to_string(),
+            arguments: self.arguments.to_string(),
+        }
+    }
+}
+
+impl From<ToolCall> for CallInput<'_> {
+    fn from(call: ToolCall) -> Self {
+        Self {
+            id: call.id.into(),
+            name: call.name.into(),
+            arguments: call.arguments.into(),
+        }
+    }
+}
+
+impl<'c> From<&'c ToolCall> for CallInput<'c> {
+    fn from(call: &'c ToolCall) -> Self {
+        (&*call.id, &*call.name, &*call.arguments).into()
+    }
+}
+
+impl<'c, I, N> From<(I, N, &'c str)> for CallInput<'c>
+where
+    I: Into<Cow<'c, str>>,
+    N: Into<Cow<'c, str>>,
+{
+    fn from((id, name, arguments): (I, N, &'c str)) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+}
+
+impl<'c, I, N> From<(I, N, Value)> for CallInput<'c>
+where
+    I: Into<Cow<'c, str>>,
+    N: Into<Cow<'c, str>>,
+{
+    fn from((id, name, arguments): (I, N, Value)) -> Self {
+        Self {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.to_string().into(),
+        }
+    }
+}
+
+/// The longest arguments, in bytes, that are compared by what they mean.
+const LONGEST: usize = 64 * 1024;
+
+/// One text for all arguments that mean the same, whatever their white space, their escapes and the order of their keys.
+///
+/// No digit of a number is lost. Of arguments that are longer than 64 kB, or that are not JSON, equal texts alone are equal; of
+/// long ones only a hash is kept.
+#[must_use]
+pub fn canonical(arguments: &str) -> String {
+    if arguments.len() > LONGEST {
+        let mut hasher = DefaultHasher::new();
+        arguments.hash(&mut hasher);
+        return format!("{} bytes, {:x}", arguments.len(), hasher.finish());
+    }
+    json_text::canonical(arguments).unwrap_or_else(|| arguments.trim().to_owned())
 }

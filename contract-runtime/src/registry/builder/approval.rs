@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::Builder;
 use crate::contract::approval::{ApprovalRequest, Approver, Decision};
-use crate::registry::asks::{AskChange, Subject};
+use crate::registry::asks::AskChange;
 
 impl Builder {
     /// Sets who decides on calls that ask, if neither the call nor its run has an approver.
@@ -53,22 +53,22 @@ impl Builder {
     ///
     /// Conditions have an id from `id = ".."`; those of a dynamic tool are known by their names.
     pub fn ask(self, tool: impl Into<String>, condition: impl Into<String>) -> Self {
-        self.changing(tool, Subject::Condition(condition.into()), true)
+        self.changing(Some(tool.into()), Some(condition.into()), true)
     }
 
     /// Makes a refusal of the precondition with this id, about which its author asks.
     pub fn without_ask(self, tool: impl Into<String>, condition: impl Into<String>) -> Self {
-        self.changing(tool, Subject::Condition(condition.into()), false)
+        self.changing(Some(tool.into()), Some(condition.into()), false)
     }
 
     /// Lets a person decide on every call of a tool, as `#[tool(confirm = "..")]` does.
     pub fn confirm(self, tool: impl Into<String>) -> Self {
-        self.changing(tool, Subject::Call, true)
+        self.changing(Some(tool.into()), None, true)
     }
 
     /// Removes the question about every call of a tool.
     pub fn without_confirm(self, tool: impl Into<String>) -> Self {
-        self.changing(tool, Subject::Call, false)
+        self.changing(Some(tool.into()), None, false)
     }
 
     /// Asks nobody about every call of any tool, where a person has agreed to all of them; a later
@@ -88,19 +88,14 @@ impl Builder {
     /// assert_eq!(outcome.output(), Some("7"));
     /// # Ok::<(), BuildError>(())
     /// ```
-    pub fn without_confirms(mut self) -> Self {
-        self.asks.push(AskChange {
-            tool: None,
-            subject: Subject::Call,
-            asks: false,
-        });
-        self
+    pub fn without_confirms(self) -> Self {
+        self.changing(None, None, false)
     }
 
-    fn changing(mut self, tool: impl Into<String>, subject: Subject, asks: bool) -> Self {
+    fn changing(mut self, tool: Option<String>, condition: Option<String>, asks: bool) -> Self {
         self.asks.push(AskChange {
-            tool: Some(tool.into()),
-            subject,
+            tool,
+            condition,
             asks,
         });
         self

@@ -1,83 +1,115 @@
 //! Finds numbers that JSON cannot carry: `serde_json` writes NaN and the infinities as `null`, and does not say where.
 
-use std::fmt::{self, Display};
+use std::cell::OnceCell;
+use std::fmt::Error as Found;
 
-use serde::ser::{self, Serialize, Serializer};
+use serde::ser::{self, Error as _, Serialize, Serializer};
 use serde_json::Value;
 
 /// Returns the JSON pointer (RFC 6901) to the first number that is not finite, or `None` if every number is finite.
 #[cold]
 pub(super) fn find<T: Serialize + ?Sized>(value: &T) -> Option<String> {
-    match value.serialize(Finder) {
-        Err(Stop::NotFinite(pointer)) => Some(pointer),
-        Ok(()) | Err(Stop::Refused) => None,
+    let found = OnceCell::new();
+    let root = Finder {
+        found: &found,
+        above: None,
+        step: Step::Root,
+        variant: None,
+    };
+    // An error says that a number was found or that the type refused to be serialized; a type may ignore it.
+    let _ = value.serialize(root);
+    found.into_inner()
+}
+
+/// One value, linked to the list or object around it, so that a step does not allocate.
+#[derive(Clone, Copy)]
+struct Finder<'p> {
+    found: &'p OnceCell<String>,
+    above: Option<&'p Self>,
+    step: Step<'p>,
+    /// The enum variant that stands there, which is an object of one member.
+    variant: Option<&'static str>,
+}
+
+#[derive(Clone, Copy)]
+enum Step<'p> {
+    Root,
+    Key(&'p str),
+    Index(usize),
+}
+
+impl Finder<'_> {
+    fn below<T: Serialize + ?Sized>(&self, step: Step<'_>, value: &T) -> Result<(), Found> {
+        value.serialize(Finder {
+            above: Some(self),
+            step,
+            variant: None,
+            ..*self
+        })
     }
-}
 
-struct Finder;
-
-/// Why the search ended early.
-#[derive(Debug)]
-enum Stop {
-    /// The number at this pointer is not finite.
-    NotFinite(String),
-    /// The type refused to be serialized.
-    Refused,
-}
-
-impl Stop {
-    /// Extends the pointer by the list or object that holds the value.
-    fn below(self, step: &str) -> Self {
-        match self {
-            Self::NotFinite(pointer) => {
-                let step = step.replace('~', "~0").replace('/', "~1");
-                Self::NotFinite(format!("/{step}{pointer}"))
-            }
-            Self::Refused => Self::Refused,
+    fn float(&self, is_finite: bool) -> Result<(), Found> {
+        if is_finite {
+            return Ok(());
         }
+        let _ = self.found.set(self.pointer());
+        Err(Found)
     }
-}
 
-impl Display for Stop {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the search for a number that is not finite ended")
+    fn pointer(&self) -> String {
+        let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
+        let mut pointer = self.above.map_or_else(String::new, Finder::pointer);
+        match self.step {
+            Step::Root => {}
+            Step::Key(key) => pointer.extend(["/", &escaped(key)]),
+            Step::Index(index) => pointer.extend(["/", &index.to_string()]),
+        }
+        if let Some(variant) = self.variant {
+            pointer.extend(["/", &escaped(variant)]);
+        }
+        pointer
     }
-}
-
-impl std::error::Error for Stop {}
-
-impl ser::Error for Stop {
-    fn custom<T: Display>(_: T) -> Self {
-        Self::Refused
-    }
-}
-
-fn float(is_finite: bool) -> Result<(), Stop> {
-    if is_finite {
-        return Ok(());
-    }
-    Err(Stop::NotFinite(String::new()))
 }
 
 /// Values that hold no float.
 macro_rules! no_floats {
     ($($method:ident($($type:ty),*))*) => {$(
-        fn $method(self, $(_: $type),*) -> Result<(), Stop> {
+        fn $method(self, $(_: $type),*) -> Result<(), Found> {
             Ok(())
         }
     )*};
 }
 
-impl Serializer for Finder {
+/// Values that hold others, which may be those of an enum variant.
+macro_rules! members {
+    ($($method:ident($($type:ty),*))*) => {$(
+        fn $method(self, $(_: $type),*) -> Result<Members<'p>, Found> {
+            Ok(Members::of(self, None))
+        }
+    )*};
+    ($($method:ident)*) => {$(
+        fn $method(
+            self,
+            _: &'static str,
+            _: u32,
+            variant: &'static str,
+            _: usize,
+        ) -> Result<Members<'p>, Found> {
+            Ok(Members::of(self, Some(variant)))
+        }
+    )*};
+}
+
+impl<'p> Serializer for Finder<'p> {
     type Ok = ();
-    type Error = Stop;
-    type SerializeSeq = Members;
-    type SerializeTuple = Members;
-    type SerializeTupleStruct = Members;
-    type SerializeTupleVariant = Members;
-    type SerializeMap = Members;
-    type SerializeStruct = Members;
-    type SerializeStructVariant = Members;
+    type Error = Found;
+    type SerializeSeq = Members<'p>;
+    type SerializeTuple = Members<'p>;
+    type SerializeTupleStruct = Members<'p>;
+    type SerializeTupleVariant = Members<'p>;
+    type SerializeMap = Members<'p>;
+    type SerializeStruct = Members<'p>;
+    type SerializeStructVariant = Members<'p>;
 
     no_floats! {
         serialize_bool(bool) serialize_char(char) serialize_str(&str) serialize_bytes(&[u8])
@@ -86,16 +118,21 @@ impl Serializer for Finder {
         serialize_none() serialize_unit() serialize_unit_struct(&'static str)
         serialize_unit_variant(&'static str, u32, &'static str)
     }
+    members! {
+        serialize_seq(Option<usize>) serialize_map(Option<usize>) serialize_tuple(usize)
+        serialize_tuple_struct(&'static str, usize) serialize_struct(&'static str, usize)
+    }
+    members!(serialize_tuple_variant serialize_struct_variant);
 
-    fn serialize_f32(self, value: f32) -> Result<(), Stop> {
-        float(value.is_finite())
+    fn serialize_f32(self, value: f32) -> Result<(), Found> {
+        self.float(value.is_finite())
     }
 
-    fn serialize_f64(self, value: f64) -> Result<(), Stop> {
-        float(value.is_finite())
+    fn serialize_f64(self, value: f64) -> Result<(), Found> {
+        self.float(value.is_finite())
     }
 
-    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Stop> {
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Found> {
         value.serialize(self)
     }
 
@@ -103,7 +140,7 @@ impl Serializer for Finder {
         self,
         _: &'static str,
         value: &T,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Found> {
         value.serialize(self)
     }
 
@@ -113,159 +150,79 @@ impl Serializer for Finder {
         _: u32,
         variant: &'static str,
         value: &T,
-    ) -> Result<(), Stop> {
-        value.serialize(self).map_err(|stop| stop.below(variant))
-    }
-
-    fn serialize_seq(self, _: Option<usize>) -> Result<Members, Stop> {
-        Ok(Members::of(None))
-    }
-
-    fn serialize_tuple(self, _: usize) -> Result<Members, Stop> {
-        Ok(Members::of(None))
-    }
-
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Result<Members, Stop> {
-        Ok(Members::of(None))
-    }
-
-    fn serialize_tuple_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Members, Stop> {
-        Ok(Members::of(Some(variant)))
-    }
-
-    fn serialize_map(self, _: Option<usize>) -> Result<Members, Stop> {
-        Ok(Members::of(None))
-    }
-
-    fn serialize_struct(self, _: &'static str, _: usize) -> Result<Members, Stop> {
-        Ok(Members::of(None))
-    }
-
-    fn serialize_struct_variant(
-        self,
-        _: &'static str,
-        _: u32,
-        variant: &'static str,
-        _: usize,
-    ) -> Result<Members, Stop> {
-        Ok(Members::of(Some(variant)))
+    ) -> Result<(), Found> {
+        self.below(Step::Key(variant), value)
     }
 }
 
 /// The items of a list or the members of an object.
-struct Members {
-    /// The enum variant around them, which is an object of one member.
-    variant: Option<&'static str>,
+struct Members<'p> {
+    of: Finder<'p>,
     /// The index of the next item of a list.
     index: usize,
     /// The key of the next value of a map.
     key: String,
-    /// The first stop, also if the type ignored it.
-    stop: Option<Stop>,
 }
 
-impl Members {
-    fn of(variant: Option<&'static str>) -> Self {
+impl<'p> Members<'p> {
+    fn of(of: Finder<'p>, variant: Option<&'static str>) -> Self {
         Self {
-            variant,
+            of: Finder { variant, ..of },
             index: 0,
             key: String::new(),
-            stop: None,
-        }
-    }
-
-    fn member<T: Serialize + ?Sized>(&mut self, step: &str, value: &T) {
-        if self.stop.is_none() {
-            self.stop = value.serialize(Finder).err().map(|stop| stop.below(step));
-        }
-    }
-
-    fn finish(self) -> Result<(), Stop> {
-        let variant = self.variant;
-        match self.stop {
-            None => Ok(()),
-            Some(stop) => Err(variant.into_iter().fold(stop, Stop::below)),
         }
     }
 }
 
-macro_rules! lists {
-    ($($trait:ident $method:ident)*) => {$(
-        impl ser::$trait for Members {
+macro_rules! parts {
+    ($($trait:ident $method:ident($($name:ident)?))*) => {$(
+        impl ser::$trait for Members<'_> {
             type Ok = ();
-            type Error = Stop;
+            type Error = Found;
 
-            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
-                let step = self.index.to_string();
-                self.index += 1;
-                self.member(&step, value);
-                Ok(())
-            }
-
-            fn end(self) -> Result<(), Stop> {
-                self.finish()
-            }
-        }
-    )*};
-}
-
-lists! {
-    SerializeSeq serialize_element
-    SerializeTuple serialize_element
-    SerializeTupleStruct serialize_field
-    SerializeTupleVariant serialize_field
-}
-
-macro_rules! structs {
-    ($($trait:ident)*) => {$(
-        impl ser::$trait for Members {
-            type Ok = ();
-            type Error = Stop;
-
-            fn serialize_field<T: Serialize + ?Sized>(
+            fn $method<T: Serialize + ?Sized>(
                 &mut self,
-                name: &'static str,
+                $($name: &'static str,)?
                 value: &T,
-            ) -> Result<(), Stop> {
-                self.member(name, value);
-                Ok(())
+            ) -> Result<(), Found> {
+                let [step, ..] = [$(Step::Key($name),)? Step::Index(self.index)];
+                self.index += 1;
+                self.of.below(step, value)
             }
 
-            fn end(self) -> Result<(), Stop> {
-                self.finish()
+            fn end(self) -> Result<(), Found> {
+                Ok(())
             }
         }
     )*};
 }
 
-structs!(SerializeStruct SerializeStructVariant);
+parts! {
+    SerializeSeq serialize_element()
+    SerializeTuple serialize_element()
+    SerializeTupleStruct serialize_field()
+    SerializeTupleVariant serialize_field()
+    SerializeStruct serialize_field(name)
+    SerializeStructVariant serialize_field(name)
+}
 
-impl ser::SerializeMap for Members {
+impl ser::SerializeMap for Members<'_> {
     type Ok = ();
-    type Error = Stop;
+    type Error = Found;
 
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Stop> {
-        self.key = match serde_json::to_value(key) {
-            Ok(Value::String(text)) => text,
-            Ok(other) => other.to_string(),
-            Err(_) => return Err(Stop::Refused),
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), Found> {
+        self.key = match serde_json::to_value(key).map_err(Found::custom)? {
+            Value::String(text) => text,
+            other => other.to_string(),
         };
         Ok(())
     }
 
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Stop> {
-        let key = std::mem::take(&mut self.key);
-        self.member(&key, value);
-        Ok(())
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
+        self.of.below(Step::Key(&self.key), value)
     }
 
-    fn end(self) -> Result<(), Stop> {
-        self.finish()
+    fn end(self) -> Result<(), Found> {
+        Ok(())
     }
 }
