@@ -501,7 +501,11 @@ impl FrameOf<'_> {
         self.judge(first, place, conditions)
     }
 
-    #[inline]
+    #[allow(
+        clippy::inline_always,
+        reason = "with `inline` alone it stays a function, and each condition an indirect call of 30 instructions"
+    )]
+    #[inline(always)]
     fn judge(
         &mut self,
         first: usize,

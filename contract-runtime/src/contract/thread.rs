@@ -99,9 +99,11 @@ pub(super) async fn polled_within<F: Future>(scope: ContractScope, future: F) ->
     .await
 }
 
-/// The most conditions inside one another, as for calls by name. Conditions that call each other without end would end with the stack,
-/// and with it the process. A body that calls itself is not counted, and calls by name have a depth of their own, in their scope: with 100 kB of stack for each, most of it their author's, they
+/// The most conditions inside one another, as for calls by name. With 100 kB of stack for each, most of it their author's, they
 /// still fit the 2 MiB that a thread has unless told otherwise.
+///
+/// Conditions that call each other without end would end with the stack, and with it the process. A body that calls itself is not
+/// counted, and calls by name have a depth of their own, in their scope.
 pub(crate) const DEEPEST: u32 = 16;
 
 /// Added to the count when it has been reached: until the outermost condition is over, no further one is judged. Two calls
