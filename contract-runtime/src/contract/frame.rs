@@ -264,8 +264,7 @@ impl FrameOf<'_> {
     /// Dropping does the same, but is a function call even if there is nothing to do. So generated code calls this and forgets the frame.
     #[inline]
     pub fn close(&mut self) {
-        let counts = self.named && self.counts != Counts::default();
-        if counts || self.scope.get().is_some() {
+        if self.scope.get().is_some() || (self.named && self.counts != Counts::default()) {
             self.close_otherwise();
         }
     }
@@ -501,10 +500,7 @@ impl FrameOf<'_> {
         self.judge(first, place, conditions)
     }
 
-    #[allow(
-        clippy::inline_always,
-        reason = "with `inline` alone it stays a function, and each condition an indirect call of 30 instructions"
-    )]
+    #[allow(clippy::inline_always, reason = "else 30 instructions more")]
     #[inline(always)]
     fn judge(
         &mut self,

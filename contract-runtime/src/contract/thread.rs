@@ -102,13 +102,12 @@ pub(super) async fn polled_within<F: Future>(scope: ContractScope, future: F) ->
 /// The most conditions inside one another, as for calls by name. With 100 kB of stack for each, most of it their author's, they
 /// still fit the 2 MiB that a thread has unless told otherwise.
 ///
-/// Conditions that call each other without end would end with the stack, and with it the process. A body that calls itself is not
-/// counted, and calls by name have a depth of their own, in their scope.
+/// Conditions that call each other without end would end with the stack, and with it the process. Bodies that call themselves are
+/// not counted; calls by name are, in their scope.
 pub(crate) const DEEPEST: u32 = 16;
 
-/// Added to the count when it has been reached: until the outermost condition is over, no further one is judged. Two calls
-/// in each condition, observed, would otherwise be judged 2^16 times. A thread begins with it too, so that the first
-/// condition is not judged without a closer look.
+/// Added to the count when it has been reached: until the outermost condition is over, no further one is judged. Two calls in each
+/// condition, observed, would otherwise be judged 2^16 times. A thread begins with it, so that its first condition is looked at.
 const EXHAUSTED: u32 = 1 << 31;
 
 /// Begins to judge a condition. Returns false if conditions are nested too deeply while a panic unwinds already.

@@ -330,8 +330,7 @@ impl CallRecords {
         ignore_poison(self.inner.lock())
     }
 
-    /// Returns what is kept instead of a text. It is no JSON. The hash function has a random key for each run, so that texts with equal
-    /// hashes cannot be chosen on purpose.
+    /// Returns what is kept instead of a text; it cannot be JSON. The key is random, so equal hashes cannot be chosen on purpose.
     fn hash(&self, text: &str) -> String {
         format!("#{:016x}", self.key.hash_one(text))
     }
