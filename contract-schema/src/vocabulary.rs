@@ -119,23 +119,23 @@ pub fn annotates(keyword: &str) -> bool {
     )
 }
 
-/// Sets `description` to a text with phrases in brackets behind it, each once; it stands after the first keyword, which is `type`
-/// where there is one.
+/// Sets `description` to a text with phrases in brackets behind it, each once and without a full stop. It stands behind `type`.
 pub fn describe(keywords: &mut Map<String, Value>, text: Option<&str>, phrases: &[String]) {
     keywords.shift_remove("description");
     let text = text.filter(|text| !text.trim().is_empty());
     let mut unique: Vec<&str> = Vec::with_capacity(phrases.len());
     for phrase in phrases {
-        if !unique.contains(&phrase.as_str()) {
+        let stopped = phrase.strip_suffix('.').filter(|rest| !rest.ends_with('.'));
+        let phrase = stopped.unwrap_or(phrase);
+        if !unique.contains(&phrase) {
             unique.push(phrase);
         }
     }
-    let phrases = unique.join("; ");
-    let described = match text {
-        None if unique.is_empty() => return,
-        None => phrases,
-        Some(text) if unique.is_empty() => text.to_owned(),
-        Some(text) => format!("{text} ({phrases})"),
+    let described = match (text, &*unique.join("; ")) {
+        (None, "") => return,
+        (None, phrases) => phrases.to_owned(),
+        (Some(text), "") => text.to_owned(),
+        (Some(text), phrases) => format!("{text} ({phrases})"),
     };
     let place = usize::from(keywords.contains_key("type"));
     keywords.shift_insert(place, "description".to_owned(), described.into());

@@ -133,7 +133,7 @@ fn combinations_become_choices() {
                 {"type": "string", "const": "b"},
             ],
         })),
-        json!({"type": "string", "description": "\"a\": First.", "enum": ["a", "b"]})
+        json!({"type": "string", "description": "\"a\": First", "enum": ["a", "b"]})
     );
     assert_eq!(
         property(&json!({"type": ["string", "integer", "null"], "minimum": 1, "maxLength": 3})),

@@ -100,4 +100,9 @@ fn words_join_the_description_of_the_same_value() {
         described(Some("How many."), &two),
         Some(json!("How many. (at least 1; default 5)"))
     );
+    let sentences = ["1: First.".to_owned(), "2: And so on...".to_owned()];
+    assert_eq!(
+        described(None, &sentences),
+        Some(json!("1: First; 2: And so on..."))
+    );
 }

@@ -130,7 +130,10 @@ fn inlined(schema: &Value, root: &Value) -> Value {
             .iter()
             .filter(|one| one["description"].is_string() && is_left(&one["const"]));
         let said: Vec<_> = said
-            .map(|one| format!("{}: {}", one["const"], one["description"].as_str().unwrap()))
+            .map(|one| {
+                let text = one["description"].as_str().unwrap();
+                format!("{}: {}", one["const"], text.trim_end_matches('.'))
+            })
             .collect();
         let said = said.join("; ");
         let text = node.get("description").and_then(Value::as_str);

@@ -131,7 +131,7 @@ fn a_strict_schema_reads_like_this() {
         json!({"anyOf": [
             {
                 "type": "string",
-                "description": "\"slow\": With care.",
+                "description": "\"slow\": With care",
                 "enum": ["very-fast", "off", "slow"],
             },
             {"type": "null"},

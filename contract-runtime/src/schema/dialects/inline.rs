@@ -251,7 +251,7 @@ fn values(keyword: &str, value: &Value) -> Option<Vec<Value>> {
 ///
 /// ```text
 /// {"oneOf": [{"const": "a", "description": "First."}, {"enum": ["b", "c"]}], "description": "Which."}
-/// {"description": "Which. (\"a\": First.)", "enum": ["a", "b", "c"]}
+/// {"description": "Which. (\"a\": First)", "enum": ["a", "b", "c"]}
 /// ```
 fn listed(mut node: Keywords) -> Keywords {
     let Some(alternatives) = node.get("oneOf").and_then(alternatives) else {

@@ -63,7 +63,7 @@ fn alternatives_of_one_value_are_a_list_and_keep_what_is_said_of_each() {
     let list =
         |text: &str, values: Value| json!({"type": "string", "description": text, "enum": values});
     let bare = list(
-        "How fast. (\"slow\": Half of it.)",
+        "How fast. (\"slow\": Half of it)",
         json!(["off", "on", "slow"]),
     );
     assert_eq!(
@@ -71,8 +71,8 @@ fn alternatives_of_one_value_are_a_list_and_keep_what_is_said_of_each() {
         json!({
             "bare": bare,
             "maybe": {"anyOf": [bare, {"type": "null"}]},
-            "said": list("Of the fan. (\"slow\": Half of it.)", json!(["off", "on", "slow"])),
-            "narrowed": list("How fast. (\"slow\": Half of it.)", json!(["on", "slow"])),
+            "said": list("Of the fan. (\"slow\": Half of it)", json!(["off", "on", "slow"])),
+            "narrowed": list("How fast. (\"slow\": Half of it)", json!(["on", "slow"])),
             "off": list("How fast.", json!(["off"])),
         })
     );
