@@ -190,9 +190,8 @@ macro_rules! contract_assert {
 /// Everything an author of tools uses, for one `use`.
 pub mod prelude {
     pub use crate::{
-        Artifact, BuildError, CallInfo, CancellationToken, Content, Context, ContractScope,
-        Deadline, DynamicSpec, Log, Outcome, Policy, Progress, Registry, Run, Tool, ToolCall,
-        ToolResult, ToolSet, Violation, contract_assert, given, history, matches_pattern, post,
-        pre, registry, tool, verify,
+        Artifact, BuildError, CallInfo, CancellationToken, Content, Context, Deadline, Log,
+        Outcome, Policy, Progress, Registry, Run, Tool, ToolCall, ToolSet, Violation,
+        contract_assert, given, history, matches_pattern, post, pre, registry, tool, verify,
     };
 }

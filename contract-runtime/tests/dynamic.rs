@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use contract_manifest::{Inspect as _, ToManifest as _};
+use contract_runtime::DynamicSpec;
 use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
 use contract_runtime::{

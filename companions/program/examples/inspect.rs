@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use contract_runtime::DynamicSpec;
 use contract_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,8 +2,8 @@
 
 use std::pin::pin;
 
-use contract_runtime::Dialect;
 use contract_runtime::prelude::*;
+use contract_runtime::{Dialect, DynamicSpec};
 use serde_json::json;
 
 use crate::by_hand::once;

@@ -24,7 +24,7 @@ use super::violation::{MASK, Violation};
 /// one. [`wrap`](Self::wrap) and [`wrap_fn`](Self::wrap_fn) carry it there. Bodies of `blocking` tools have it already.
 ///
 /// ```
-/// use contract_runtime::Status;
+/// use contract_runtime::{ContractScope, Status};
 /// use contract_runtime::prelude::*;
 ///
 /// /// Count the lines of a text, on a thread of its own.

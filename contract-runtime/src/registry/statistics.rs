@@ -141,6 +141,7 @@ mod tests {
     use std::sync::{Arc, OnceLock};
 
     use super::{Shards, index};
+    use crate::DynamicSpec;
     use crate::contract::counts::Counts;
     use crate::prelude::*;
     use crate::tool::Status;

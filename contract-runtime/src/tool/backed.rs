@@ -27,6 +27,7 @@ use crate::schema::arguments::{self, ArgumentProblem, InvalidArguments, ProblemK
 ///
 /// ```
 /// use contract_runtime::prelude::*;
+/// use contract_runtime::DynamicSpec;
 /// use contract_runtime::dynamic::{Backing, CallError, DynamicContext};
 /// use contract_runtime::ConditionKind;
 /// use serde_json::{Map, Value, json};
@@ -294,7 +295,7 @@ impl Tool {
     /// The arguments are judged by the schema before the handler sees them.
     ///
     /// ```
-    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{Content, DynamicSpec, Registry, Tool, ToolCall};
     /// use serde_json::json;
     ///
     /// let echo = Tool::dynamic(
@@ -327,7 +328,7 @@ impl Tool {
     /// progress, and values by type.
     ///
     /// ```
-    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{Content, DynamicSpec, Registry, Tool, ToolCall};
     ///
     /// struct User(&'static str);
     ///

@@ -24,7 +24,7 @@ use crate::schema::{Hints, InputSchema, SchemaError, StoredSchema};
 /// A tool that is not in a registry yet: made by `#[tool]`, or at run time with [`Tool::dynamic`].
 ///
 /// ```
-/// use contract_runtime::prelude::*;
+/// use contract_runtime::{BuildError, Content, DynamicSpec, Registry, Tool};
 ///
 /// let greet = Tool::dynamic(DynamicSpec::new("greet", "Greet everybody."), |_| async {
 ///     Ok::<_, String>(Content::text("hello"))
@@ -129,7 +129,7 @@ impl fmt::Debug for Tool {
 /// The description of a dynamic tool.
 ///
 /// ```
-/// use contract_runtime::prelude::*;
+/// use contract_runtime::{BuildError, Content, DynamicSpec, Registry, Tool, ToolCall};
 /// use serde_json::json;
 ///
 /// let spec = DynamicSpec::new("shout", "Say it louder.").input_schema(json!({
@@ -228,7 +228,7 @@ impl DynamicSpec {
     /// Sets where the tool comes from, such as the name of another server; it is shown instead of the line that made the tool.
     ///
     /// ```
-    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{BuildError, Content, DynamicSpec, Registry, Tool};
     ///
     /// let spec = DynamicSpec::new("read", "Read a file.").source("the file server");
     /// let tool = Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::default()) });
@@ -397,7 +397,7 @@ impl DynamicContext {
     ///
     /// ```
     /// use contract_runtime::approval::{Approval, Decision};
-    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::{BuildError, Content, Context, DynamicSpec, Registry, Tool, ToolCall};
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
     /// let send = Tool::dynamic_with(DynamicSpec::new("send", "Send the draft."), |_, context| async move {

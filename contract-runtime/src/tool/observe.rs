@@ -241,6 +241,7 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     use super::Observer;
+    use crate::DynamicSpec;
     use crate::contract::scope::ContractScope;
     use crate::prelude::*;
 

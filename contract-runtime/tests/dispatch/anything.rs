@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use contract_runtime::Status;
 use contract_runtime::prelude::*;
+use contract_runtime::{Status, ToolResult};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

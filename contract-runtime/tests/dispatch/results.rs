@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Artifact, Status};
+use contract_runtime::{Artifact, Status, ToolResult};
 use serde_json::{Value, json};
 
 use crate::common::{call, ended};

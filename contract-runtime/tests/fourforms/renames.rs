@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Definitions, Dialect, McpRevision, ProblemKind};
+use contract_runtime::{Definitions, Dialect, DynamicSpec, McpRevision, ProblemKind};
 use serde_json::{Value, json};
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{BuildProblem, Builder, Status};
+use contract_runtime::{BuildProblem, Builder, DynamicSpec, Status};
 use serde_json::json;
 
 use crate::common::{call, output};

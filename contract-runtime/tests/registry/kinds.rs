@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Hints, Status};
+use contract_runtime::{DynamicSpec, Hints, Status};
 use serde_json::json;
 
 use crate::common::{call, output};

@@ -4,6 +4,7 @@ use std::pin::Pin;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
+use contract_runtime::ContractScope;
 use contract_runtime::prelude::*;
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Blame, Status, catch, catch_async};
+use contract_runtime::{Blame, ContractScope, Status, catch, catch_async};
 
 #[pre(share > 0, "a share of {share} is nothing")]
 fn portion(share: i32) -> i32 {

@@ -6,7 +6,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use contract_runtime::prelude::*;
-use contract_runtime::{PolicyOrigin, Run, Status, catch};
+use contract_runtime::{ContractScope, PolicyOrigin, Run, Status, catch};
 use tokio::sync::Barrier;
 
 use crate::common::{Log, call};

@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock, Mutex};
 
 use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
-use contract_runtime::{Run, catch};
+use contract_runtime::{ContractScope, Run, catch};
 use proptest::prelude::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};

@@ -7,7 +7,7 @@ use std::thread;
 
 use contract_runtime::observe::{Observer, set_process_observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{Detection, Status, catch};
+use contract_runtime::{ContractScope, Detection, Status, catch};
 
 use crate::common::{Log, call};
 

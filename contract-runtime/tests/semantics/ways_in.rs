@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Blame, ConditionKind, Status, catch, catch_async};
+use contract_runtime::{Blame, ConditionKind, ContractScope, Status, catch, catch_async};
 
 use crate::common::{Log, call, ended};
 

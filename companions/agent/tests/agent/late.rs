@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use contract_agent::{ContractAgent, Recovery, RunError, Scripted, ToolCallingAgent};
+use contract_runtime::ContractScope;
 use contract_runtime::Run;
 use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use contract_dialects::{ExportProblem, StrictDialect};
 use contract_runtime::prelude::*;
-use contract_runtime::{Dialect, ToolFunction};
+use contract_runtime::{Dialect, DynamicSpec, ToolFunction};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

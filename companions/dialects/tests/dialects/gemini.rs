@@ -1,8 +1,8 @@
 //! What Gemini's API is given, in both of its ways.
 
 use contract_dialects::StrictDialect;
-use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
+use contract_runtime::{DynamicSpec, ToolFunction};
 use serde_json::{Value, json};
 
 use super::judges_tools::{Shape, Speed, registry};

@@ -1,5 +1,6 @@
 //! Schemas that nobody wrote: what the neutral schema accepts, every export accepts.
 
+use contract_runtime::DynamicSpec;
 use contract_runtime::prelude::*;
 use serde_json::{Map, Value, json};
 

@@ -1,6 +1,7 @@
 //! What `OpenAI` limits, in one strict schema and over all of one request.
 
 use contract_dialects::{ExportProblem, StrictDialect};
+use contract_runtime::DynamicSpec;
 use contract_runtime::prelude::*;
 use serde_json::{Map, Value, json};
 

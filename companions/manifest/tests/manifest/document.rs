@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use contract_manifest::{Manifest, PortableRule, ToManifest as _};
 use contract_runtime::prelude::*;
-use contract_runtime::{ConditionKind, Lowering};
+use contract_runtime::{ConditionKind, DynamicSpec, Lowering};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};

@@ -16,7 +16,7 @@ use std::io::Write as _;
 use std::time::Duration;
 
 use contract_mcp::{ServedTools, Server};
-use contract_runtime::{Context, prelude::*};
+use contract_runtime::{Context, DynamicSpec, prelude::*};
 use serde_json::json;
 
 /// A picture of one red pixel.

@@ -2,8 +2,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_mcp::Importer;
-use contract_runtime::Status;
 use contract_runtime::prelude::*;
+use contract_runtime::{DynamicSpec, Status};
 use serde_json::{Value, json};
 
 use crate::fake::{Fake, Log, bare, call, refusal, result, text, within};

@@ -1,5 +1,6 @@
 //! Arguments that a client repeats in headers (Model Context Protocol 2026-07-28, "Transports: Streamable HTTP").
 
+use contract_runtime::DynamicSpec;
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 

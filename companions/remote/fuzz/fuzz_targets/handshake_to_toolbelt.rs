@@ -6,6 +6,7 @@
 
 use contract_manifest::ToManifest as _;
 use contract_runtime::prelude::*;
+use contract_runtime::DynamicSpec;
 use contract_remote::protocol::{Handshake, TaskId};
 use contract_remote::{Limits, Toolbelt};
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,6 @@
 //! A fault that takes three calls is found among many tools.
 
+use contract_runtime::DynamicSpec;
 use contract_runtime::prelude::*;
 use contract_verify::Verifier;
 use serde_json::json;

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use std::ops::Range;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use contract_runtime::DynamicSpec;
 use contract_runtime::prelude::*;
 use contract_verify::Verifier;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};

@@ -9,8 +9,8 @@
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use contract_runtime::ToolFunction;
 use contract_runtime::prelude::*;
+use contract_runtime::{DynamicSpec, ToolFunction};
 use contract_verify::{Fault, Layer, Problem, Verifier};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use contract_runtime::approval::{Approval, Decision};
 use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{Run, Status};
+use contract_runtime::{DynamicSpec, Run, Status};
 use serde_json::json;
 
 /// A tool that asks `Send it?`, with a trick in it, and says what came of it.

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use contract_manifest::{Inspect as _, PortableRule};
 use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decision};
 use contract_runtime::prelude::*;
-use contract_runtime::{Run, Status, catch};
+use contract_runtime::{DynamicSpec, Run, Status, catch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

@@ -2,7 +2,7 @@
 
 use contract_manifest::Inspect as _;
 use contract_runtime::prelude::*;
-use contract_runtime::{Blame, BuildProblem, Detection, History, Run, Status, catch};
+use contract_runtime::{Blame, BuildProblem, Detection, DynamicSpec, History, Run, Status, catch};
 
 use super::{find_order, in_run, order, refund_seen, registry, said};
 

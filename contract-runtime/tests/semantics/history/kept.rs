@@ -1,7 +1,7 @@
 //! What a run keeps of its calls: counts without end, and the last 1,000 records of each tool.
 
 use contract_runtime::prelude::*;
-use contract_runtime::{Detection, Run};
+use contract_runtime::{Detection, DynamicSpec, Run};
 use serde_json::json;
 
 use super::{find_order, in_run, order, refund_seen, said};

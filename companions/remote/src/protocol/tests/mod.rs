@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use contract_runtime::dynamic::{Backing, CallError, DynamicContext};
 use contract_runtime::prelude::*;
-use contract_runtime::{Effect, Status};
+use contract_runtime::{DynamicSpec, Effect, Status};
 use serde_json::{Map, Value, json};
 use tokio::sync::{AcquireError, Semaphore, SemaphorePermit};
 
