@@ -294,7 +294,7 @@ const SAME_VALUE: [&str; 4] = ["$ref", "allOf", "anyOf", "oneOf"];
 /// Keywords whose schemas decide or count, and must go on to accept what they accept.
 const TESTS: [&str; 6] = ["not", "if", "then", "else", "contains", "dependentSchemas"];
 
-/// Closes the objects of `properties` and of the definitions that they use: a key that nobody reads is a mistake.
+/// Closes the objects of `properties` and of the definitions that they use: a key that no field reads is a mistake.
 ///
 /// An object is left as it is where its schema speaks of other keys (`additionalProperties`, `patternProperties`), and where
 /// several schemas apply to it, as for flattened enums: each of them knows only a part of the keys.

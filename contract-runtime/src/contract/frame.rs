@@ -340,7 +340,7 @@ impl FrameOf<'_> {
         }
     }
 
-    /// Reports the condition that does not hold. If the call goes on, the conditions behind it are judged, too.
+    /// Reports the condition that does not hold. If that does not end the call, judges the later conditions, too.
     #[cold]
     #[inline(never)]
     fn unmet(

@@ -15,8 +15,8 @@ use super::violation::{Detection, Violation};
 
 /// Calls contracted functions directly and returns the violation that ended them, if one did.
 ///
-/// A violation counts even when the code in between caught its panic and went on. Any other panic goes on unwinding. In a
-/// destructor that runs while something unwinds, a body runs in spite of its precondition, whose violation is still returned.
+/// A violation is returned even if the code in between caught its panic. Any other panic continues to unwind. In a destructor that
+/// runs while a panic unwinds, a body runs in spite of its precondition, whose violation is still returned.
 ///
 /// ```
 /// use contract_runtime::prelude::*;

@@ -386,14 +386,14 @@ impl DynamicContext {
         self.deadline.remaining()
     }
 
-    /// Asks a person about something that came up while the handler runs, such as a question of another server; `None` if nobody
-    /// can be asked.
+    /// Asks a person a question that arises while the handler runs, such as one of another server. Returns `None` if there is no
+    /// approver that may be asked.
     ///
     /// The approver of the call, its run or its registry decides (see [`Builder::approver`](crate::Builder::approver)), and gets
     /// an [`ApprovalRequest`](crate::approval::ApprovalRequest) with one question, whose text is cleaned and has 2,000 characters at most. The
-    /// time of the call goes on meanwhile, and no answer is remembered. What must be asked before anything happens is better asked by
-    /// a condition. As with conditions, a call that another tool makes asks only an approver that answers at once, and a task that
-    /// the handler has started asks nobody.
+    /// timeout of the call includes the wait, and no answer is remembered. Where the question can be asked before the handler runs, use a
+    /// condition. As with conditions, a call that another tool makes asks only an approver that answers at once, and a task that the
+    /// handler has started asks no approver.
     ///
     /// ```
     /// use contract_runtime::approval::{Approval, Decision};
