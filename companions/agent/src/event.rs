@@ -7,7 +7,6 @@ use contract_runtime::{LogLevel, Violation};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::inner::Repair;
 use super::message::written_call;
 use super::model::{ModelError, ModelFault, Usage};
 
@@ -151,13 +150,6 @@ pub enum Event {
         pattern: LoopKind,
         /// How often in a row.
         repeated: usize,
-    },
-    /// Malformed arguments of a call were repaired.
-    Repaired {
-        /// The id of the call.
-        call_id: String,
-        /// The repairs.
-        repairs: Vec<Repair>,
     },
     /// The token usage of a reply.
     Usage {

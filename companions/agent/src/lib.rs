@@ -17,7 +17,7 @@ pub use contract::{
 pub use event::{Event, LoopKind, RunError};
 pub use generator::{Emitter, Events, stream_with};
 pub use inner::{ConstrainedAgent, Enforcement};
-pub use inner::{InnerAgent, ReActAgent, Repair, ToolCallingAgent, Turn};
+pub use inner::{InnerAgent, ReActAgent, ToolCallingAgent, Turn};
 pub use message::{Conversation, Message};
 pub use model::{
     Delta, Model, ModelError, ModelFault, Recorder, RecordingError, Replay, Reply, Request,

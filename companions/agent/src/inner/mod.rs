@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 pub use constrained::{ConstrainedAgent, Enforcement};
-pub use react::{ReActAgent, Repair};
+pub use react::ReActAgent;
 pub use tool_calling::ToolCallingAgent;
 
 use super::event::{Event, RunError};

@@ -1,8 +1,6 @@
 //! Models that write their calls as text.
 
-use contract_agent::{
-    ContractAgent, Event, Message, ReActAgent, Recovery, Repair, RunError, Scripted,
-};
+use contract_agent::{ContractAgent, Event, Message, ReActAgent, Recovery, RunError, Scripted};
 
 use crate::tools::{registry, words};
 
@@ -78,29 +76,26 @@ async fn every_format_of_a_call_is_the_same_run() {
 }
 
 #[tokio::test]
-async fn what_is_put_right_is_an_event_of_its_call() {
+async fn arguments_that_are_not_json_are_asked_for_again() {
     let model = Scripted::new()
         .text("Action: root\nAction Input: {'of': 9,}")
+        .text("Action: root\nAction Input: {\"of\": 9}")
         .text("Answer: 3");
     let result = ContractAgent::builder(inner(&model))
         .build()
         .run("go")
         .await;
-    let repaired: Vec<_> = result
-        .steps
-        .iter()
-        .filter_map(|event| match event {
-            Event::Repaired { call_id, repairs } => Some((call_id.as_str(), repairs.as_slice())),
-            _ => None,
-        })
-        .collect();
-    let repairs = [Repair::SingleQuotes, Repair::TrailingComma];
-    assert_eq!(repaired, [("call-1", repairs.as_slice())]);
+    assert_eq!(result.answer.as_deref(), Some("3"));
+    let told = told(&model, 1);
+    assert!(
+        told.contains("write them as one complete JSON object and nothing else"),
+        "{told}"
+    );
     let actions = result.steps.iter().filter_map(|event| match event {
         Event::Action { call } => Some((call.id.as_str(), call.arguments.as_str())),
         _ => None,
     });
-    assert_eq!(actions.collect::<Vec<_>>(), [("call-1", r#"{"of":9}"#)]);
+    assert_eq!(actions.collect::<Vec<_>>(), [("call-1", r#"{"of": 9}"#)]);
 }
 
 #[tokio::test]

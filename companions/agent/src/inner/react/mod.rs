@@ -1,7 +1,6 @@
 //! An agent for text-only models (`ReAct`).
 
 mod channels;
-mod json_repair;
 mod marks;
 mod object;
 mod parse;
@@ -10,7 +9,6 @@ mod prompt;
 use contract_runtime::Registry;
 use contract_runtime::ToolCall;
 
-pub use json_repair::Repair;
 use parse::Step;
 
 use super::{InnerAgent, Turn, begin, read_reply};
@@ -21,9 +19,8 @@ use crate::model::{Model, Request};
 
 /// Lets a text-only model call the tools of a registry until it answers (`ReAct`: Yao et al., 2022).
 ///
-/// The prompt holds each tool with all that its contract says. Several ways to write a call are understood; what is badly
-/// written is repaired only where that has one meaning, and the repair is an event. What can be read in two ways, and what is cut
-/// off, runs nothing: it is said to the model, three times in a row at most. So an action ends its reply, nothing but a thought
+/// The prompt holds each tool with all that its contract says. Several ways to write a call are understood. What can be read in
+/// two ways, what is not valid JSON and what is cut off runs nothing: the model is told so, three times in a row at most. An action ends its reply, nothing but a thought
 /// stands before it, and none is read between `<think>` and `</think>`, in a code fence, or in another channel than `final`.
 ///
 /// ```
@@ -110,17 +107,13 @@ impl<M: Model> ReActAgent<M> {
                     }
                     why
                 }
-                Step::Call {
-                    tool,
-                    arguments,
-                    repairs,
-                } => {
+                Step::Call { tool, arguments } => {
                     unclear = 0;
                     calls += 1;
                     let text = parsed.thought;
                     emitter.emit(Event::Thought { text }).await;
                     let call = ToolCall::new(format!("call-{calls}"), tool, arguments);
-                    self.call(turn, emitter, call, repairs).await;
+                    self.call(turn, call).await;
                     match turn.feedback() {
                         None => continue,
                         Some(feedback) => feedback,
@@ -132,11 +125,7 @@ impl<M: Model> ReActAgent<M> {
     }
 
     /// Makes a call, and says what came of it.
-    async fn call(&self, turn: &Turn, emitter: &Emitter, call: ToolCall, repairs: Vec<Repair>) {
-        if !repairs.is_empty() {
-            let call_id = call.id.clone();
-            emitter.emit(Event::Repaired { call_id, repairs }).await;
-        }
+    async fn call(&self, turn: &Turn, call: ToolCall) {
         for outcome in turn.call_all(&self.registry, vec![call]).await {
             let text = format!("Observation: {}", outcome.into_result().text());
             turn.conversation.push(Message::User { text });

@@ -7,8 +7,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::json_repair::Reader;
-use super::parse::Step;
+use super::parse::{Step, value};
 
 /// The keys under which a call stands in an object.
 const NAMES: &[&str] = &["tool", "name", "action", "tool_name", "function"];
@@ -74,30 +73,23 @@ impl Members {
 ///
 /// The meaning of another key is unknown; it may deny the call.
 pub(super) fn from_object<'t>(text: &'t str, registry: &Registry) -> Option<(Step, &'t str)> {
-    let mut reader = Reader::new(text);
-    reader.value().ok()?;
-    let members: Members = serde_json::from_str(&reader.out).ok()?;
+    let (object, rest) = value(text).ok()?;
+    let members: Members = serde_json::from_str(object).ok()?;
     let tool: String = serde_json::from_str(members.only(NAMES)?.get()).ok()?;
     if !is_name(&tool) {
-        return Some((Step::Unclear(no_name(&tool)), reader.rest()));
+        return Some((Step::Unclear(no_name(&tool)), rest));
     }
     if let Some(key) = members.other_than([NAMES, ARGUMENTS]) {
-        return Some((Step::Unclear(no_part(key)), reader.rest()));
+        return Some((Step::Unclear(no_part(key)), rest));
     }
     if !members.has(ARGUMENTS) {
         registry.tool(&tool)?;
-        return Some((Step::Unclear(NO_ARGUMENTS.to_owned()), reader.rest()));
+        return Some((Step::Unclear(NO_ARGUMENTS.to_owned()), rest));
     }
     let written = members.only(ARGUMENTS)?.get();
     // Arguments as text are decoded once; others stay as they are written.
     let arguments = serde_json::from_str(written).unwrap_or_else(|_| written.to_owned());
-    let repairs = std::mem::take(&mut reader.repairs);
-    let step = Step::Call {
-        tool,
-        arguments,
-        repairs,
-    };
-    Some((step, reader.rest()))
+    Some((Step::Call { tool, arguments }, rest))
 }
 
 pub(super) fn is_name(text: &str) -> bool {

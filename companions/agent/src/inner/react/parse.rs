@@ -1,9 +1,10 @@
 //! Parses a model's text: a call, an answer, or neither.
 
 use contract_runtime::Registry;
+use serde::Deserialize as _;
+use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use super::json_repair::{Reader, Repair, Unclear};
 use super::marks::{
     ACTION, ANSWER, FENCES, INPUT, OBSERVATION, THOUGHT, has_code, has_stray_fence, is_before_mark,
     is_marked_in_code, marked, split,
@@ -22,7 +23,6 @@ pub(super) enum Step {
     Call {
         tool: String,
         arguments: String,
-        repairs: Vec<Repair>,
     },
     Answer(String),
     /// Neither; what to tell the model.
@@ -234,23 +234,34 @@ fn has_closed_fence(rest: &str, fence: usize) -> bool {
 /// Returns whether another value, or the beginning of one, follows the arguments.
 fn has_value(rest: &str) -> bool {
     let rest = rest.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '`' | ',' | ';'));
-    rest.contains(['{', '[']) || Reader::new(rest).value().is_ok()
+    rest.contains(['{', '[']) || value(rest).is_ok()
 }
 
-fn arguments(name: &str, text: &str, fence: usize, registry: &Registry) -> Result<Step, String> {
-    let mut reader = Reader::new(text);
-    if text.is_empty() {
-        return Err("they are missing".to_owned());
+/// Returns the JSON value that a text begins with, as it is written, and the text after it.
+pub(super) fn value(text: &str) -> Result<(&str, &str), String> {
+    let mut json = serde_json::Deserializer::from_str(text);
+    match IgnoredAny::deserialize(&mut json) {
+        Ok(_) => Ok(text.split_at(json.into_iter::<IgnoredAny>().byte_offset())),
+        Err(error) if error.is_eof() => Err(CUT.to_owned()),
+        Err(error) => Err(error.to_string()),
     }
-    if text.starts_with('{') {
-        reader.value().map_err(|why| why.to_string())?;
-    } else if reader.eat('(') {
-        in_parentheses(name, &mut reader, registry)?;
+}
+
+const CUT: &str = "they are incomplete";
+const SECOND: &str = "text follows them";
+
+fn arguments(name: &str, text: &str, fence: usize, registry: &Registry) -> Result<Step, String> {
+    let (arguments, rest) = if text.is_empty() {
+        return Err("they are missing".to_owned());
+    } else if text.starts_with('{') {
+        value(text).map(|(object, rest)| (object.to_owned(), rest))?
+    } else if let Some(inner) = text.strip_prefix('(') {
+        in_parentheses(name, inner, registry)?
     } else {
         return Err("they are not a JSON object".to_owned());
-    }
-    if !is_end(reader.rest(), fence) {
-        return if has_closed_fence(reader.rest(), fence) {
+    };
+    if !is_end(rest, fence) {
+        return if has_closed_fence(rest, fence) {
             Err(SECOND.to_owned())
         } else {
             Ok(Step::Unclear(IN_CODE.to_owned()))
@@ -258,75 +269,75 @@ fn arguments(name: &str, text: &str, fence: usize, registry: &Registry) -> Resul
     }
     Ok(Step::Call {
         tool: name.to_owned(),
-        arguments: reader.out,
-        repairs: reader.repairs,
+        arguments,
     })
 }
 
-const SECOND: &str = "text follows them";
-
-/// `name(1, "two", three=3)`: what has no name goes to the parameters in the order in which the tool declares them.
-fn in_parentheses(name: &str, reader: &mut Reader<'_>, registry: &Registry) -> Result<(), String> {
-    let declared: Vec<String> = registry
-        .tool(name)
-        .and_then(|tool| {
-            tool.input_schema()["properties"]
-                .as_object()
-                .map(|map| map.keys().cloned().collect())
-        })
-        .unwrap_or_default();
-    let mut place = 0;
-    reader.out.push('{');
-    loop {
-        reader.skip_space();
-        match reader.peek() {
-            // The text is cut: more may have come.
-            None => return Err(Unclear::Cut.to_string()),
-            Some(')') => {
-                reader.eat(')');
-                break;
-            }
-            // `name({"a": 1})`: the object is all of the arguments.
-            Some('{') if place == 0 && reader.out == "{" => {
-                reader.out.clear();
-                reader.value().map_err(|why| why.to_string())?;
-                reader.skip_space();
-                return match reader.eat(')') {
-                    true => Ok(()),
-                    false if reader.rest().is_empty() => Err(Unclear::Cut.to_string()),
-                    false => Err(SECOND.to_owned()),
-                };
-            }
-            Some(_) => {}
-        }
-        if reader.out.len() > 1 {
-            reader.out.push(',');
-        }
-        let end = reader.end_of(|c| c.is_alphanumeric() || c == '_');
-        let word = &reader.rest()[..end];
-        let after = reader.rest()[end..].trim_start();
-        let named = end > 0 && after.starts_with(['=', ':']) && !after.starts_with("==");
-        let key = if named {
-            reader.take(end);
-            reader.skip_space();
-            let _ = reader.eat('=') || reader.eat(':');
-            word.to_owned()
-        } else {
-            reader.repaired(Repair::Positional);
-            let key = declared.get(place).cloned();
-            place += 1;
-            key.ok_or_else(|| format!("the tool takes only {} arguments", declared.len()))?
+/// Reads `name(1, "two", three=3)` from behind its parenthesis, and returns the arguments as an object and the text after them.
+/// Values without names go to the parameters in the order in which the tool declares them.
+fn in_parentheses<'t>(
+    name: &str,
+    text: &'t str,
+    registry: &Registry,
+) -> Result<(String, &'t str), String> {
+    let mut rest = text.trim_start();
+    // `name({"a": 1})`: the object is all of the arguments.
+    if rest.starts_with('{') {
+        let (object, rest) = value(rest)?;
+        return match rest.trim_start().strip_prefix(')') {
+            Some(rest) => Ok((object.to_owned(), rest)),
+            None if rest.trim().is_empty() => Err(CUT.to_owned()),
+            None => Err(SECOND.to_owned()),
         };
-        reader.out.push_str(&Value::from(key).to_string());
-        reader.out.push(':');
-        reader.value_inside().map_err(|why| why.to_string())?;
-        reader.skip_space();
-        if !reader.eat(',') && !matches!(reader.peek(), Some(')') | None) {
-            return Err("a comma is missing between two of them".to_owned());
+    }
+    let tool = registry.tool(name);
+    let declared = tool.and_then(|tool| tool.input_schema()["properties"].as_object());
+    let mut declared = declared.into_iter().flat_map(serde_json::Map::keys);
+    let mut members = Vec::new();
+    loop {
+        if let Some(after) = rest.strip_prefix(')') {
+            return Ok((format!("{{{}}}", members.join(",")), after));
+        }
+        let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        let named = after.trim_start().strip_prefix(['=', ':']);
+        let (key, written) = match named.filter(|after| !word.is_empty() && !after.starts_with('='))
+        {
+            Some(written) => (word, written.trim_start()),
+            None if rest.is_empty() => return Err(CUT.to_owned()),
+            None => {
+                let key = declared.next();
+                let key = key.ok_or("the tool takes fewer arguments without names")?;
+                (key.as_str(), rest)
+            }
+        };
+        let (value, after) = literal(written)?;
+        members.push(format!("{}:{value}", Value::from(key)));
+        rest = after.trim_start();
+        match rest.strip_prefix(',') {
+            Some(more) => rest = more.trim_start(),
+            None if rest.is_empty() => return Err(CUT.to_owned()),
+            None if rest.starts_with(')') => {}
+            None => return Err("a comma is missing between two of them".to_owned()),
         }
     }
-    reader.out.push('}');
-    Ok(())
+}
+
+/// A value of a call that is written as in Python: JSON, a text in single quotes without an escape, or a word.
+fn literal(text: &str) -> Result<(String, &str), String> {
+    if let Some(quoted) = text.strip_prefix('\'') {
+        let (inner, rest) = quoted.split_once('\'').ok_or(CUT)?;
+        if inner.contains('\\') {
+            return Err("a text in single quotes has an escape".to_owned());
+        }
+        return Ok((Value::from(inner).to_string(), rest));
+    }
+    for (word, json) in [("True", "true"), ("False", "false"), ("None", "null")] {
+        if let Some(rest) = text.strip_prefix(word) {
+            return Ok((json.to_owned(), rest));
+        }
+    }
+    value(text).map(|(value, rest)| (value.to_owned(), rest))
 }
 
 #[cfg(test)]

@@ -23,12 +23,11 @@ fn registry() -> Registry {
 }
 
 #[track_caller]
-fn is_call(text: &str, arguments: Value, repairs: &[Repair]) {
+fn is_call(text: &str, arguments: Value) {
     let parsed = parse(text, &registry());
     let Step::Call {
         tool,
         arguments: got,
-        repairs: recorded,
     } = parsed.step
     else {
         panic!("{text} gave {parsed:?}");
@@ -39,7 +38,6 @@ fn is_call(text: &str, arguments: Value, repairs: &[Repair]) {
         Some(arguments),
         "{text}"
     );
-    assert_eq!(recorded, repairs, "{text}");
 }
 
 #[test]
@@ -64,22 +62,49 @@ fn several_formats_of_actions_are_one_call() {
         "Action: find\nAction Input: ```json\n{\"zeta\": \"a\\nb\", \"alpha\": 2}\n```\nObservation: made up",
         "{\"name\": \"find\", \"arguments\": \"{\\\"zeta\\\": \\\"a\\\\nb\\\", \\\"alpha\\\": 2}\"}",
     ] {
-        is_call(text, arguments.clone(), &[]);
+        is_call(text, arguments.clone());
     }
 }
 
 #[test]
 fn arguments_without_names_go_by_declaration() {
-    is_call(
-        "Action: find('x', 2)",
-        json!({"zeta": "x", "alpha": 2}),
-        &[Repair::Positional, Repair::SingleQuotes],
-    );
+    is_call("Action: find('x', 2)", json!({"zeta": "x", "alpha": 2}));
     is_call(
         "Action: find(\"x\", alpha=[2])",
         json!({"zeta": "x", "alpha": [2]}),
-        &[Repair::Positional],
     );
+}
+
+#[test]
+fn a_call_as_in_python_has_python_values() {
+    is_call(
+        "Action: find(zeta='so \"it\" is', alpha=None)",
+        json!({"zeta": "so \"it\" is", "alpha": null}),
+    );
+    is_call(
+        "Action: find(True, alpha=False)",
+        json!({"zeta": true, "alpha": false}),
+    );
+}
+
+#[test]
+fn an_object_that_is_not_json_is_asked_for_again() {
+    for arguments in [
+        "{'zeta': 'x'}",
+        "{\"alpha\": 2,}",
+        "{\"alpha\": None}",
+        "{\"zeta\": \"a\nb\"}",
+        "{zeta: \"x\"}",
+    ] {
+        for text in [
+            format!("Action: find\nAction Input: {arguments}"),
+            format!("Action: {{\"tool\": \"find\", \"arguments\": {arguments}}}"),
+        ] {
+            is_unclear(&text, "write");
+        }
+    }
+    is_unclear("Action: find('it\\'s')", "has an escape");
+    is_unclear("Action: find(zeta=Nonesuch)", "a comma is missing");
 }
 
 #[test]
@@ -142,12 +167,8 @@ fn text_without_either_is_unclear() {
 #[test]
 fn an_object_with_more_around_it_than_a_thought_is_no_call() {
     const CALL: &str = r#"{"tool": "find", "arguments": {"zeta": "x"}}"#;
-    is_call(CALL, json!({"zeta": "x"}), &[]);
-    is_call(
-        &format!("Thought: now\n\n{CALL}\n"),
-        json!({"zeta": "x"}),
-        &[],
-    );
+    is_call(CALL, json!({"zeta": "x"}));
+    is_call(&format!("Thought: now\n\n{CALL}\n"), json!({"zeta": "x"}));
     for text in [
         format!("{CALL}\nDone."),
         format!("{CALL} is what I will not do"),
@@ -235,12 +256,10 @@ fn an_action_in_thinking_of_any_spelling_is_none() {
         is_call(
             &format!("{begin}\nAction: other\n{end}\n{CALL}"),
             json!({"zeta": "x"}),
-            &[],
         );
         is_call(
             &format!("Thought: now\n{CALL}\nObservation: {begin}a{end}"),
             json!({"zeta": "x"}),
-            &[],
         );
     }
     let unclosed = format!("Thought: <think type=x\n{CALL}");
@@ -255,7 +274,7 @@ fn words_in_angles_within_a_sentence_are_no_tag() {
         format!("Thought: I <thought so>\n{CALL}"),
         format!("<think>I <think about it> and act.</think>\n{CALL}"),
     ] {
-        is_call(&text, json!({"zeta": "x"}), &[]);
+        is_call(&text, json!({"zeta": "x"}));
     }
     for text in [
         format!("Thought: <think hard>\n{CALL}"),
@@ -302,9 +321,8 @@ fn an_action_behind_or_before_a_fence_of_any_form_is_none() {
     is_call(
         &format!("Thought: like this\n```\nlet x = 1;\n```\n{CALL}"),
         json!({"zeta": "x"}),
-        &[],
     );
-    is_call("Action: `find(zeta=\"x\")`", json!({"zeta": "x"}), &[]);
+    is_call("Action: `find(zeta=\"x\")`", json!({"zeta": "x"}));
 }
 
 #[test]
@@ -335,7 +353,6 @@ fn tags_and_fences_in_arguments_are_arguments() {
         is_call(
             &format!("Thought: now\nAction: find\nAction Input: {arguments}"),
             arguments,
-            &[],
         );
     }
 }
@@ -386,7 +403,7 @@ fn arguments_in_an_object_stay_as_they_are_written() {
         panic!("{parsed:?}");
     };
     // Whoever takes the call refuses equal keys.
-    assert_eq!(arguments, r#"{"alpha":1,"alpha":2.0}"#);
+    assert_eq!(arguments, r#"{"alpha": 1, "alpha": 2.0}"#);
 }
 
 #[test]
@@ -433,7 +450,7 @@ fn a_name_that_is_cut_or_dressed_up_is_unclear() {
             "is not the name of a tool",
         );
     }
-    is_call("Action: **find** {}", json!({}), &[]);
+    is_call("Action: **find** {}", json!({}));
 }
 
 #[test]
