@@ -4,6 +4,7 @@ mod portable;
 
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
+use syn::ext::IdentExt;
 use syn::{
     Attribute, Expr, Generics, Ident, LitStr, Pat, Path, Receiver, Signature, Token, Type,
     Visibility,
@@ -169,9 +170,21 @@ pub(crate) enum Policy {
     QuickEnforce,
 }
 
+/// What the model calls a tool or an argument.
 pub(crate) struct Name {
     pub(crate) text: String,
     pub(crate) span: Span,
+}
+
+impl Name {
+    /// The name that is given, or else that of the source.
+    pub(crate) fn new(given: Option<Set<LitStr>>, ident: &Ident) -> Self {
+        let (text, span) = match given {
+            Some(Set { value, .. }) => (value.value(), value.span()),
+            None => (ident.unraw().to_string(), ident.span()),
+        };
+        Self { text, span }
+    }
 }
 
 /// What the model reads about a tool.

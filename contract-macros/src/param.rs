@@ -2,7 +2,6 @@
 
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, LitStr, Meta, Pat, PatType};
 
@@ -10,21 +9,14 @@ use crate::args::{self, nearest};
 use crate::describe;
 use crate::errors::Errors;
 use crate::facts::bindings;
-use crate::model::{Description, Param, Role, Set};
+use crate::model::{Description, Name, Param, Role, Set};
 use crate::names;
 use crate::source;
 
-/// Whether the function is a tool: only a tool's parameters take helper attributes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Owner {
-    Tool,
-    Contracted,
-}
-
 const ARG_KEYS: &str = "default name example secret";
 
-/// Reads the parameter at `index`.
-pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: Owner) -> Param {
+/// Reads the parameter at `index`. Only the parameters of a tool take helper attributes.
+pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, is_tool: bool) -> Param {
     let mut attrs = typed.attrs.clone();
     let helpers: Vec<Attribute> = attrs.extract_if(.., |attr| is_ours(attr)).collect();
     let docs = attrs.extract_if(.., |attr| attr.path().is_ident("doc"));
@@ -32,14 +24,11 @@ pub(crate) fn parse(errors: &mut Errors, typed: &PatType, index: usize, owner: O
     let cfgs = attrs.extract_if(.., |attr| attr.path().is_ident("cfg"));
     let cfgs = cfgs.collect();
     let (ident, pattern, mutable) = name(&typed.pat, index);
-    let (rename, role) = helped(errors, &helpers, owner);
+    let (rename, role) = helped(errors, &helpers, is_tool);
+    let name = Name::new(rename, &ident);
     Param {
-        name: rename
-            .as_ref()
-            .map_or_else(|| ident.unraw().to_string(), |name| name.value.value()),
-        name_span: rename
-            .as_ref()
-            .map_or_else(|| ident.span(), |name| name.value.span()),
+        name: name.text,
+        name_span: name.span,
         bindings: bindings(&typed.pat),
         ident,
         pattern,
@@ -65,23 +54,26 @@ pub(crate) fn is_ours(attr: &Attribute) -> bool {
 /// What to write instead of an attribute that parameters do not have.
 fn misplaced(attr: &Attribute) -> Option<String> {
     let word = attr.path().get_ident()?.to_string();
-    match word.as_str() {
-        "arg" | "context" => None,
-        "pre" | "post" => Some(format!(
-            "a condition belongs above the function; write `#[{word}(..)]` there"
-        )),
-        "ctx" => Some(String::from(
-            "unknown attribute `ctx`; did you mean `context`?",
-        )),
+    let meant = match word.as_str() {
+        "arg" | "context" => return None,
+        "pre" | "post" => {
+            return Some(format!(
+                "a condition belongs above the function; write `#[{word}(..)]` there"
+            ));
+        }
         key if ARG_KEYS.split(' ').any(|known| key == known) => {
             let meta = source::text(&attr.meta.to_token_stream());
-            Some(format!(
+            return Some(format!(
                 "`{key}` is an argument of `#[arg(..)]`; write `#[arg({meta})]`"
-            ))
+            ));
         }
-        _ => nearest(&word, &["arg", "context"])
-            .map(|meant| format!("unknown attribute `{word}`; did you mean `{meant}`?")),
-    }
+        "ctx" => "context",
+        "tool" | "param" | "params" => "arg",
+        _ => nearest(&word, &["arg", "context"])?,
+    };
+    Some(format!(
+        "unknown attribute `{word}`; did you mean `{meant}`?"
+    ))
 }
 
 /// What to write instead of a key that `#[arg(..)]` does not have.
@@ -121,8 +113,10 @@ fn documented(errors: &mut Errors, docs: &[Attribute]) -> Option<String> {
         Description::Parts(parts) => {
             let message =
                 "the description of an argument is plain text; write it as a `///` comment";
-            let mut parts = parts.iter();
-            while let Some(part) = parts.find(|part| describe::literal(part).is_none()) {
+            for part in parts
+                .iter()
+                .filter(|part| describe::literal(part).is_none())
+            {
                 errors.on(part, message);
             }
             None
@@ -130,14 +124,18 @@ fn documented(errors: &mut Errors, docs: &[Attribute]) -> Option<String> {
     }
 }
 
-fn helped(errors: &mut Errors, helpers: &[Attribute], owner: Owner) -> (Option<Set<LitStr>>, Role) {
+fn helped(
+    errors: &mut Errors,
+    helpers: &[Attribute],
+    is_tool: bool,
+) -> (Option<Set<LitStr>>, Role) {
     let (mut rename, mut default, mut secret) = (None, None, None);
     let (mut examples, mut context, mut argument) = (Vec::new(), false, None);
     for attr in helpers {
         let is_context = attr.path().is_ident("context");
         if let Some(message) = misplaced(attr) {
             errors.on(attr.path(), message);
-        } else if owner == Owner::Contracted {
+        } else if !is_tool {
             let word = if is_context {
                 "#[context]"
             } else {

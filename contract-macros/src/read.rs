@@ -1,7 +1,6 @@
 //! Builds the model from the parsed attributes and item.
 
 use quote::ToTokens;
-use syn::ext::IdentExt;
 use syn::{Attribute, FnArg, Path};
 
 use crate::attributes::{self, AttributeSet, ContractAttribute, Kind, of_kind};
@@ -13,7 +12,7 @@ use crate::item::{FunctionItem, ImplItems, Item, RawMember};
 use crate::message;
 use crate::model::{Contracted, Function, Member, Model, Name, Param, Tool, ToolSet};
 use crate::options::{self, ToolArgs};
-use crate::param::{self, Owner};
+use crate::param;
 use crate::verify;
 
 /// A function and what stands above it.
@@ -54,7 +53,7 @@ pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item)
         Model::Tool(Box::new(tool(errors, written)?))
     } else {
         verify::only_on_tools(errors, contracts);
-        let (contracted, _) = contracted(errors, written, Owner::Contracted);
+        let (contracted, _) = contracted(errors, written, false);
         Model::Contracted(Box::new(contracted?))
     })
 }
@@ -69,21 +68,11 @@ fn tool(errors: &mut Errors, written: Annotated<'_>) -> Option<Tool> {
         confirm,
         ..
     } = args.unwrap_or_default();
-    let (contracted, named) = contracted(errors, written, Owner::Tool);
+    let (contracted, named) = contracted(errors, written, true);
     let verify = verify::parse(errors, written.contracts);
     let confirm =
         confirm.and_then(|question| message::check_question(errors, question.value, &named));
-    let ident = written.item.ident();
-    let name = match name {
-        Some(name) => Name {
-            text: name.value.value(),
-            span: name.value.span(),
-        },
-        None => Name {
-            text: ident.unraw().to_string(),
-            span: ident.span(),
-        },
-    };
+    let name = Name::new(name, written.item.ident());
     let description = match description {
         Some(description) => describe::from_expr(errors, &description.value),
         None => describe::from_docs(written.attrs),
@@ -111,9 +100,9 @@ fn tool(errors: &mut Errors, written: Annotated<'_>) -> Option<Tool> {
 fn contracted(
     errors: &mut Errors,
     written: Annotated<'_>,
-    owner: Owner,
+    is_tool: bool,
 ) -> (Option<Contracted>, Vec<Param>) {
-    let function = function(errors, written, owner);
+    let function = function(errors, written, is_tool);
     let params = function
         .as_ref()
         .map_or(&[][..], |function| &function.params);
@@ -129,7 +118,7 @@ fn contracted(
     (contracted, named)
 }
 
-fn function(errors: &mut Errors, written: Annotated<'_>, owner: Owner) -> Option<Function> {
+fn function(errors: &mut Errors, written: Annotated<'_>, is_tool: bool) -> Option<Function> {
     let item = written.item;
     let mut sig = item.sig.clone();
     let (mut receiver, mut params) = (None, Vec::new());
@@ -140,16 +129,17 @@ fn function(errors: &mut Errors, written: Annotated<'_>, owner: Owner) -> Option
                 receiver = Some(written.clone());
             }
             FnArg::Typed(typed) => {
-                params.push(param::parse(errors, typed, params.len(), owner));
+                params.push(param::parse(errors, typed, params.len(), is_tool));
                 typed.attrs.clear();
             }
         }
     }
     let (attrs_outer, attrs_inner) = written.attrs.iter().cloned().partition(stays_outside);
     let Some(body) = &item.body else {
-        let what = match owner {
-            Owner::Tool => "a tool",
-            Owner::Contracted => "a contracted function",
+        let what = if is_tool {
+            "a tool"
+        } else {
+            "a contracted function"
         };
         let message = format!("{what} needs a body; write it in `{{ .. }}`");
         return errors.refuse(item.ident(), message);

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
-use syn::{Expr, ExprLit, ExprUnary, Lit, ReturnType, Type, UnOp};
+use syn::{Expr, ExprLit, Lit, ReturnType, Type, UnOp};
 
 use super::portable;
 use super::types::anonymous_lifetimes;
@@ -14,6 +14,7 @@ use crate::model::{
     Absent, AskedTool, Clause, ClauseKind, Description, Given, HistoryUse, Message, Param, Policy,
     Portable, Role, Set, Shown, Tool, Verify,
 };
+use crate::source;
 
 /// `rt::Contract { .. }`. What its predicates compute is rendered only for tools, which have a type `returned`.
 pub(super) fn contract(
@@ -319,7 +320,7 @@ pub(super) fn literal(expr: &Expr) -> Option<String> {
 }
 
 fn no_text(expr: &Expr) -> Option<String> {
-    match expr {
+    match source::ungrouped(expr) {
         Expr::Lit(ExprLit { lit, .. }) => match lit {
             Lit::Int(number) => Some(number.base10_digits().to_owned()),
             Lit::Float(number) => {
@@ -329,12 +330,9 @@ fn no_text(expr: &Expr) -> Option<String> {
             Lit::Bool(value) => Some(value.value.to_string()),
             _ => None,
         },
-        Expr::Unary(ExprUnary {
-            op: UnOp::Neg(_),
-            expr,
-            ..
-        }) => no_text(expr).map(|number| format!("-{number}")),
-        Expr::Group(group) => no_text(&group.expr),
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => {
+            no_text(&unary.expr).map(|number| format!("-{number}"))
+        }
         _ => None,
     }
 }

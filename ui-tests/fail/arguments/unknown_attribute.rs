@@ -10,8 +10,10 @@ fn wait(
     #[pre(pause > 0)] pause: u32,
     #[ctx] clock: &Clock,
     #[contxt] other: &Clock,
+    #[tool(secret)] token: String,
+    #[param(name = "why")] reason: String,
 ) {
-    let _ = (seconds, times, pause, clock, other);
+    let _ = (seconds, times, pause, clock, other, token, reason);
 }
 
 fn main() {}
