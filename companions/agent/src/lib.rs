@@ -1,7 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod constraint;
 mod contract;
 mod event;
 mod generator;
@@ -9,15 +8,13 @@ mod inner;
 mod message;
 mod model;
 
-pub use constraint::{Constraint, ConstraintError};
 pub use contract::{
     Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection, Recovery,
     RunResult, RunStatistics,
 };
 pub use event::{Event, LoopKind, RunError};
 pub use generator::{Emitter, Events, stream_with};
-pub use inner::{ConstrainedAgent, Enforcement};
-pub use inner::{InnerAgent, ReActAgent, ToolCallingAgent, Turn};
+pub use inner::{ConstrainedAgent, InnerAgent, ReActAgent, ToolCallingAgent, Turn, reply_schema};
 pub use message::{Conversation, Message};
 pub use model::{
     Delta, Model, ModelError, ModelFault, Recorder, RecordingError, Replay, Reply, Request,

@@ -2,6 +2,7 @@
 
 mod prompt;
 mod reply;
+mod schema;
 mod transcript;
 
 use std::future::poll_fn;
@@ -9,11 +10,13 @@ use std::future::poll_fn;
 use contract_runtime::Registry;
 use contract_runtime::ToolCall;
 
+use serde_json::Value;
+
 use reply::ParsedReply;
+pub use schema::reply_schema;
 use transcript::Transcript;
 
 use super::{Cost, InnerAgent, Turn, begin};
-use crate::constraint::{Constraint, ConstraintError};
 use crate::event::{Event, REPLY, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::message::Message;
@@ -32,50 +35,31 @@ use crate::model::{Delta, Model, ModelFault, Request};
 ///     format!("{degrees} degrees")
 /// }
 ///
-/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
 /// let registry = Registry::builder().tool(heat).build()?;
 /// let model = Scripted::new()
 ///     .text(r#"{"reasoning":"Warm is 21.","type":"tool_call","tool":"heat","arguments":{"degrees":21}}"#)
 ///     .text(r#"{"type":"answer","content":"It will be warm."}"#);
-/// let agent = ContractAgent::builder(ConstrainedAgent::new(model, registry)?).build();
+/// let agent = ContractAgent::builder(ConstrainedAgent::new(model, registry)).build();
 ///
 /// let result = agent.run("Make it warm.").await;
 /// assert_eq!(result.answer.as_deref(), Some("It will be warm."));
 /// # Ok(()) }
 /// ```
 ///
-/// The model gets its instructions, the tools and the [`Constraint`] with every request. If the engine enforces the constraint,
-/// choose [`Enforcement::ByEngine`]; otherwise each reply is checked when it is complete. After a reply that is not valid, or that
-/// is longer than one mebibyte, the model is told what was expected and asked again.
+/// Each request holds the instructions, the tools and the [`reply_schema`], for servers that take one. Whatever a server makes of
+/// it, the agent reads each complete reply strictly. After a reply that is not valid, or that is longer than one mebibyte, the model
+/// is told what was expected and asked again; see [`attempts`](Self::attempts).
 ///
 /// Reasoning and answer are emitted as they arrive, as [`Event::TextDelta`]s without the JSON around them.
 #[derive(Debug)]
 pub struct ConstrainedAgent<M> {
     model: M,
     registry: Registry,
-    constraint: Constraint,
-    enforcement: Enforcement,
+    schema: Value,
+    attempts: u32,
     reasoning: bool,
     system: Option<String>,
-}
-
-/// Which side enforces the constraint of a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Enforcement {
-    /// The engine of the model, such as a server that takes a JSON Schema. A reply that breaks the constraint nevertheless ends the run.
-    ByEngine,
-    /// The agent: a reply that breaks the constraint is stopped, and the model is asked again with the reason.
-    RejectAndAsk {
-        /// How often in a row.
-        attempts: u32,
-    },
-}
-
-impl Default for Enforcement {
-    fn default() -> Self {
-        Self::RejectAndAsk { attempts: 3 }
-    }
 }
 
 /// The longest reply, in bytes: as much as a registry takes for the arguments of a call.
@@ -89,36 +73,30 @@ struct Broken {
 
 impl<M: Model> ConstrainedAgent<M> {
     /// Creates an agent from a model and the tools that it may call. A reply may begin with its reasoning.
-    ///
-    /// # Errors
-    ///
-    /// [`ConstraintError::Schema`] when a call could not enforce the schema of a tool's arguments.
-    pub fn new(model: M, registry: Registry) -> Result<Self, ConstraintError> {
-        Ok(Self {
-            constraint: Constraint::replies(&registry, true)?,
+    pub fn new(model: M, registry: Registry) -> Self {
+        Self {
+            schema: reply_schema(&registry, true),
             model,
             registry,
-            enforcement: Enforcement::default(),
+            attempts: 3,
             reasoning: true,
             system: None,
-        })
+        }
     }
 
     /// Removes the place for reasoning from replies.
-    ///
-    /// # Errors
-    ///
-    /// [`ConstraintError`] as of [`new`](Self::new).
-    pub fn without_reasoning(mut self) -> Result<Self, ConstraintError> {
-        self.constraint = Constraint::replies(&self.registry, false)?;
+    #[must_use]
+    pub fn without_reasoning(mut self) -> Self {
+        self.schema = reply_schema(&self.registry, false);
         self.reasoning = false;
-        Ok(self)
+        self
     }
 
-    /// Sets which side enforces the constraint.
+    /// Sets how often in a row the model is asked again after a reply that is not valid; the default is 3. With 0, such as for a
+    /// server that enforces the schema, the first invalid reply ends the run.
     #[must_use]
-    pub fn enforcement(mut self, enforcement: Enforcement) -> Self {
-        self.enforcement = enforcement;
+    pub fn attempts(mut self, attempts: u32) -> Self {
+        self.attempts = attempts;
         self
     }
 
@@ -129,13 +107,7 @@ impl<M: Model> ConstrainedAgent<M> {
         self
     }
 
-    /// Returns the constraint of every reply.
-    #[must_use]
-    pub fn constraint(&self) -> &Constraint {
-        &self.constraint
-    }
-
-    /// One reply, read as it comes; it ends where it breaks its constraint.
+    /// One reply, read as it comes; it ends at a native call, or where it is too long.
     async fn read(
         &self,
         turn: &Turn,
@@ -154,7 +126,7 @@ impl<M: Model> ConstrainedAgent<M> {
         cost: &mut Cost,
     ) -> Result<Result<String, Broken>, RunError> {
         let messages = turn.conversation.messages();
-        let request = Request::new(&messages).constraint(&self.constraint);
+        let request = Request::new(&messages).response_schema(&self.schema);
         let mut pieces = self.model.reply(request);
         let (mut text, mut transcript) = (String::new(), Transcript::default());
         while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
@@ -187,10 +159,6 @@ impl<M: Model> ConstrainedAgent<M> {
 
     /// A reply that can be used, after as many as there may be that cannot.
     async fn reply(&self, turn: &Turn, emitter: &Emitter) -> Result<ParsedReply, RunError> {
-        let attempts = match self.enforcement {
-            Enforcement::ByEngine => 0,
-            Enforcement::RejectAndAsk { attempts } => attempts,
-        };
         let mut attempt = 0;
         loop {
             turn.before_request().await;
@@ -213,7 +181,7 @@ impl<M: Model> ConstrainedAgent<M> {
                 Err(broken) => broken,
             };
             attempt += 1;
-            if attempt > attempts {
+            if attempt > self.attempts {
                 let message =
                     format!("its reply is not a JSON object of the requested form: {reason}");
                 let fault = ModelFault::Constraint;

@@ -15,7 +15,7 @@ use contract_runtime::{Context, Outcome, Registry, ToolCall};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-pub use constrained::{ConstrainedAgent, Enforcement};
+pub use constrained::{ConstrainedAgent, reply_schema};
 pub use react::ReActAgent;
 pub use tool_calling::ToolCallingAgent;
 

@@ -80,7 +80,7 @@ pub enum ModelFault {
     },
     /// A reply could not be recorded, or a recording or a script does not hold this conversation.
     Recording,
-    /// The reply breaks the constraint that it is held to.
+    /// The reply is not of the form that was asked for.
     Constraint,
     /// The program asked for what cannot be: tools that the dialect cannot say, or no tokio runtime.
     Request,

@@ -13,6 +13,7 @@ use contract_runtime::Registry;
 use contract_runtime::ToolCall;
 use futures_core::Stream;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 pub use error::ModelError;
 pub use fault::ModelFault;
@@ -21,7 +22,6 @@ pub use scripted::Scripted;
 
 #[cfg(feature = "genai")]
 pub use self::genai::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
-use super::constraint::Constraint;
 use super::message::Message;
 
 /// A language model, which gets a conversation and streams a reply.
@@ -68,8 +68,8 @@ pub struct Request<'a> {
     pub stop: &'a [String],
     /// The maximum number of tokens of the reply.
     pub max_tokens: Option<u32>,
-    /// The constraint of the reply, in every format that engines accept; an engine that accepts none of them ignores it.
-    pub constraint: Option<&'a Constraint>,
+    /// The JSON Schema of the reply; a model whose server takes none ignores it.
+    pub response_schema: Option<&'a Value>,
 }
 
 impl<'a> Request<'a> {
@@ -81,7 +81,7 @@ impl<'a> Request<'a> {
             tools: None,
             stop: &[],
             max_tokens: None,
-            constraint: None,
+            response_schema: None,
         }
     }
 
@@ -92,10 +92,10 @@ impl<'a> Request<'a> {
         self
     }
 
-    /// Constrains the reply.
+    /// Asks for a reply that satisfies a JSON Schema.
     #[must_use]
-    pub const fn constraint(mut self, constraint: &'a Constraint) -> Self {
-        self.constraint = Some(constraint);
+    pub const fn response_schema(mut self, schema: &'a Value) -> Self {
+        self.response_schema = Some(schema);
         self
     }
 }

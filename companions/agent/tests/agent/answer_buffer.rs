@@ -27,7 +27,7 @@ fn agents() -> [Box<dyn InnerAgent>; 3] {
     [
         Box::new(ToolCallingAgent::new(native, registry())),
         Box::new(ReActAgent::new(text, registry())),
-        Box::new(ConstrainedAgent::new(object, registry()).expect("it can be said")),
+        Box::new(ConstrainedAgent::new(object, registry())),
     ]
 }
 

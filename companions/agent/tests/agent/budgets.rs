@@ -198,7 +198,7 @@ async fn an_observed_budget_pays_for_every_reply_and_is_told_of_once_in_a_step()
 fn over_text() -> [(Scripted, Box<dyn InnerAgent>); 2] {
     let model = || (0..9).fold(Scripted::new(), |model, _| model.text("Let me see."));
     let (text, object) = (model(), model());
-    let constrained = ConstrainedAgent::new(object.clone(), registry()).expect("it can be said");
+    let constrained = ConstrainedAgent::new(object.clone(), registry());
     [
         (
             text.clone(),
@@ -233,7 +233,7 @@ async fn a_reply_that_is_asked_for_again_within_the_budget_costs_no_answer() {
     let model = Scripted::new()
         .text("Let me see.")
         .text(r#"{"type":"answer","content":"done"}"#);
-    let inner = ConstrainedAgent::new(model.clone(), registry()).expect("it can be said");
+    let inner = ConstrainedAgent::new(model.clone(), registry());
     let agent = ContractAgent::builder(inner)
         .budget(Budget::Iterations(2))
         .max_steps(2)

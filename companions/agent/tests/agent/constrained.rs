@@ -1,17 +1,18 @@
-//! Models that write text and are held to a grammar, or at least to JSON.
+//! Models that write text, each reply one JSON object.
 
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, Enforcement, Event, InnerAgent, Message, ReActAgent, Recovery,
-    RunError, Scripted, ToolCallingAgent,
+    ConstrainedAgent, ContractAgent, Event, InnerAgent, Message, ReActAgent, Recovery, RunError,
+    Scripted, ToolCallingAgent, reply_schema,
 };
 use contract_runtime::prelude::*;
+use serde_json::Value;
 
 use crate::tools::{registry, words};
 
 const ANSWER: &str = r#"{"type":"answer","content":"done"}"#;
 
 fn inner(model: &Scripted) -> ConstrainedAgent<Scripted> {
-    ConstrainedAgent::new(model.clone(), registry()).expect("it can be said")
+    ConstrainedAgent::new(model.clone(), registry())
 }
 
 fn call(tool: &str, arguments: &str) -> String {
@@ -83,7 +84,7 @@ async fn d15_invariants_are_judged_at_each_step_without_reasoning() {
     for of in 0..9 {
         model = model.text(call("root", &format!(r#"{{"of":{of}}}"#)));
     }
-    let agent = inner(&model).without_reasoning().expect("it can be said");
+    let agent = inner(&model).without_reasoning();
     let agent = ContractAgent::builder(agent)
         .invariant("two steps", |state| state.iterations <= 2)
         .build();
@@ -153,7 +154,7 @@ async fn d6_a_postcondition_reads_the_arguments() {
         let agents: [Box<dyn InnerAgent>; 3] = [
             Box::new(ToolCallingAgent::new(native, registry.clone())),
             Box::new(ReActAgent::new(text, registry.clone())),
-            Box::new(ConstrainedAgent::new(object, registry.clone()).expect("it can be said")),
+            Box::new(ConstrainedAgent::new(object, registry.clone())),
         ];
         for agent in agents {
             let result = ContractAgent::builder(agent).build().run("go").await;
@@ -222,7 +223,7 @@ async fn asking_again_is_bounded() {
     for _ in 0..9 {
         model = model.text("I would rather talk.");
     }
-    let agent = inner(&model).enforcement(Enforcement::RejectAndAsk { attempts: 2 });
+    let agent = inner(&model).attempts(2);
     let agent = ContractAgent::builder(agent).build();
     let result = agent.run("go").await;
     assert_eq!(words(&result.steps), ["retry 1", "retry 2", "error"]);
@@ -237,7 +238,7 @@ async fn asking_again_is_bounded() {
 #[tokio::test]
 async fn an_engine_that_promised_and_did_not_keep_it_ends_the_run() {
     let model = Scripted::new().text("I would rather talk.").text(ANSWER);
-    let agent = inner(&model).enforcement(Enforcement::ByEngine);
+    let agent = inner(&model).attempts(0);
     let result = ContractAgent::builder(agent).build().run("go").await;
     assert_eq!(words(&result.steps), ["error"]);
     assert_eq!(model.requests().len(), 1);
@@ -296,4 +297,67 @@ async fn a_rejected_answer_and_a_second_task_go_on_in_the_same_conversation() {
         .iter()
         .filter(|message| matches!(message, Message::System { .. }));
     assert_eq!(systems.count(), 1);
+}
+
+/// A tree of numbers.
+#[derive(serde::Deserialize, schemars::JsonSchema)]
+struct Tree {
+    leaf: i64,
+    below: Vec<Tree>,
+}
+
+/// Add up a tree.
+#[tool]
+#[pre(most >= 1 && most <= 9)]
+fn add_up(tree: Tree, most: u8) -> i64 {
+    let below = tree.below.into_iter().map(|tree| add_up(tree, most));
+    tree.leaf + below.sum::<i64>()
+}
+
+/// An independent implementation of JSON Schema reads it, with the references of a recursive type.
+#[test]
+fn the_schema_of_replies_admits_the_replies_that_are_read() {
+    let registry = Registry::builder()
+        .tool(add_up)
+        .build()
+        .expect("the tool is sound");
+    let schemas = [true, false].map(|reasoning| {
+        let schema = reply_schema(&registry, reasoning);
+        jsonschema::validator_for(&schema).expect("it is a schema")
+    });
+    for (reply, with_reasoning, without) in [
+        (ANSWER.to_owned(), true, true),
+        (
+            r#"{"reasoning":"a","type":"answer","content":"b"}"#.to_owned(),
+            true,
+            false,
+        ),
+        (r#"{"type":"answer"}"#.to_owned(), false, false),
+        (
+            call(
+                "add_up",
+                r#"{"tree":{"leaf":1,"below":[{"leaf":2,"below":[]}]},"most":3}"#,
+            ),
+            true,
+            true,
+        ),
+        (
+            call(
+                "add_up",
+                r#"{"tree":{"leaf":1,"below":[{"leaf":"2","below":[]}]},"most":3}"#,
+            ),
+            false,
+            false,
+        ),
+        (
+            call("add_up", r#"{"tree":{"leaf":1,"below":[]},"most":10}"#),
+            false,
+            false,
+        ),
+        (call("subtract", "{}"), false, false),
+    ] {
+        let value: Value = serde_json::from_str(&reply).expect("it is JSON");
+        let admitted = schemas.each_ref().map(|schema| schema.is_valid(&value));
+        assert_eq!(admitted, [with_reasoning, without], "{reply}");
+    }
 }

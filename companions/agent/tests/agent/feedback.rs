@@ -139,8 +139,7 @@ fn brief(registry: &Registry) -> [(Scripted, Box<dyn InnerAgent>); 3] {
     let answers = |answer: &str| Scripted::new().text(answer).text(answer);
     let (native, text) = (answers("done"), answers("Answer: done"));
     let object = answers(r#"{"type":"answer","content":"done"}"#);
-    let constrained =
-        ConstrainedAgent::new(object.clone(), registry.clone()).expect("it can be said");
+    let constrained = ConstrainedAgent::new(object.clone(), registry.clone());
     [
         (
             native.clone(),

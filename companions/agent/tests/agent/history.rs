@@ -1,8 +1,8 @@
 //! The run of an agent is a run: conditions may ask what its model has read, and what it has done.
 
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, Enforcement, Event, InnerAgent, LoopDetection, ReActAgent,
-    Recovery, Scripted, ToolCallingAgent,
+    ConstrainedAgent, ContractAgent, Event, InnerAgent, LoopDetection, ReActAgent, Recovery,
+    Scripted, ToolCallingAgent,
 };
 use contract_runtime::prelude::*;
 use contract_runtime::{Run, Status};
@@ -78,10 +78,10 @@ async fn each_step_of_each_inner_agent_is_a_turn() {
         .text(call("find_order"))
         .text(call("refund"))
         .text(r#"{"type":"answer","content":"done"}"#);
-    let constrained = ConstrainedAgent::new(object, registry()).unwrap();
+    let constrained = ConstrainedAgent::new(object, registry());
     let inner: [Box<dyn InnerAgent>; 2] = [
         Box::new(ReActAgent::new(react, registry())),
-        Box::new(constrained.enforcement(Enforcement::ByEngine)),
+        Box::new(constrained.attempts(0)),
     ];
     for inner in inner {
         let agent = ContractAgent::builder(inner).recovery(Recovery::retry(9));

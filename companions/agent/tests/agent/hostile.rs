@@ -19,7 +19,7 @@ fn agents<M: Model + Clone + 'static>(model: &M) -> [Box<dyn InnerAgent>; 3] {
     [
         Box::new(ToolCallingAgent::new(model.clone(), registry())),
         Box::new(ReActAgent::new(model.clone(), registry())),
-        Box::new(ConstrainedAgent::new(model.clone(), registry()).expect("it can be said")),
+        Box::new(ConstrainedAgent::new(model.clone(), registry())),
     ]
 }
 

@@ -59,7 +59,7 @@ fn agent<M: Model + 'static>(way: usize, model: M, registry: &Registry) -> Box<d
     match way {
         0 => Box::new(ToolCallingAgent::new(model, registry)),
         1 => Box::new(ReActAgent::new(model, registry)),
-        _ => Box::new(ConstrainedAgent::new(model, registry).expect("it can be said")),
+        _ => Box::new(ConstrainedAgent::new(model, registry)),
     }
 }
 

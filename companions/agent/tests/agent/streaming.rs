@@ -11,7 +11,7 @@ use crate::tools::{registry, words};
 const ANSWER: &str = r#"{"type":"answer","content":"done"}"#;
 
 fn inner(model: &Scripted) -> ConstrainedAgent<Scripted> {
-    ConstrainedAgent::new(model.clone(), registry()).expect("it can be said")
+    ConstrainedAgent::new(model.clone(), registry())
 }
 
 /// Says one thing in pieces, and notes what it was given and how much of it was taken.
@@ -27,11 +27,8 @@ impl Model for Slow {
     }
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
-        let constraint = request.constraint.expect("every request has one");
-        self.schemas
-            .lock()
-            .unwrap()
-            .push(constraint.json_schema().clone());
+        let schema = request.response_schema.expect("every request has one");
+        self.schemas.lock().unwrap().push(schema.clone());
         assert!(request.tools.is_none(), "the tools are told in words");
         let number = {
             let mut taken = self.taken.lock().unwrap();
@@ -101,7 +98,7 @@ async fn a_reply_that_is_not_valid_is_counted() {
 #[tokio::test]
 async fn a_reply_is_judged_at_its_end_and_the_schema_goes_along() {
     let model = Slow::default();
-    let agent = ConstrainedAgent::new(model.clone(), registry()).expect("it can be said");
+    let agent = ConstrainedAgent::new(model.clone(), registry());
     let result = ContractAgent::builder(agent).build().run("go").await;
     assert!(result.success, "{:?}", result.error);
     let taken = model.taken.lock().unwrap().clone();

@@ -1,8 +1,6 @@
 //! Tools with every kind of condition, and the events of a run as short words.
 
-use contract_agent::{
-    ConstrainedAgent, Enforcement, Event, InnerAgent, ReActAgent, Scripted, ToolCallingAgent,
-};
+use contract_agent::{ConstrainedAgent, Event, InnerAgent, ReActAgent, Scripted, ToolCallingAgent};
 use contract_runtime::prelude::*;
 
 /// Take a square root.
@@ -65,9 +63,7 @@ pub(crate) fn over_all_of(
         text = text.text(format!("Answer: {answer}"));
         object = object.text(format!(r#"{{"type":"answer","content":"{answer}"}}"#));
     }
-    let constrained = ConstrainedAgent::new(object.clone(), registry.clone())
-        .expect("it can be said")
-        .enforcement(Enforcement::ByEngine);
+    let constrained = ConstrainedAgent::new(object.clone(), registry.clone()).attempts(0);
     let tool_calling = ToolCallingAgent::new(native.clone(), registry.clone());
     vec![
         (native, Box::new(tool_calling)),

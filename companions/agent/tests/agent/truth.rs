@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, Enforcement, Event, InnerAgent, LoopDetection, Message,
-    ReActAgent, Recovery, RunError, RunResult, Scripted, ToolCallingAgent,
+    ConstrainedAgent, ContractAgent, Event, InnerAgent, LoopDetection, Message, ReActAgent,
+    Recovery, RunError, RunResult, Scripted, ToolCallingAgent,
 };
 use contract_runtime::CancellationToken;
 use contract_runtime::Status;
@@ -131,8 +131,8 @@ fn inner(way: usize, replies: &[Vec<Call>], bodies: &Bodies) -> Box<dyn InnerAge
         1 => Box::new(ReActAgent::new(model.text("Answer: done"), registry)),
         _ => {
             let model = model.text(r#"{"type":"answer","content":"done"}"#);
-            let agent = ConstrainedAgent::new(model, registry).expect("it can be said");
-            Box::new(agent.enforcement(Enforcement::ByEngine))
+            let agent = ConstrainedAgent::new(model, registry);
+            Box::new(agent.attempts(0))
         }
     }
 }

@@ -101,7 +101,7 @@ proptest! {
         let inner: Box<dyn InnerAgent> = match way {
             0 => Box::new(ReActAgent::new(model, registry())),
             1 => Box::new(ToolCallingAgent::new(model, registry())),
-            _ => Box::new(ConstrainedAgent::new(model, registry()).expect("it can be said")),
+            _ => Box::new(ConstrainedAgent::new(model, registry())),
         };
         let agent = ContractAgent::builder(inner)
             .policy(policy)

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 
-use contract_agent::{Budget, Constraint, Event, Message, Model as _, Provider, Request};
+use contract_agent::{Budget, Event, Message, Model as _, Provider, Request};
 use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_runtime::Dialect;
 use serde_json::{Value, json};
@@ -214,8 +214,8 @@ async fn asked_for_all(provider: Provider, streams: bool) -> Value {
         text: "go".to_owned(),
     }];
     let stop = ["Observation:".to_owned()];
-    let constraint = Constraint::from_schema(json!({"const": 1})).expect("it can be held to");
-    let mut request = Request::new(&messages).constraint(&constraint);
+    let schema = json!({"const": 1});
+    let mut request = Request::new(&messages).response_schema(&schema);
     request.stop = &stop;
     request.max_tokens = Some(7);
     let mut reply = model.reply(request);
@@ -226,7 +226,7 @@ async fn asked_for_all(provider: Provider, streams: bool) -> Value {
 }
 
 #[tokio::test]
-async fn stop_texts_limits_and_a_constraint_are_sent_in_their_places() {
+async fn stop_texts_limits_and_a_schema_are_sent_in_their_places() {
     for streams in [true, false] {
         let body = asked_for_all(Provider::OpenAi, streams).await;
         assert_eq!(body["stop"], json!(["Observation:"]));

@@ -153,8 +153,7 @@ impl GenaiModelBuilder {
         self
     }
 
-    /// Sets whether the server enforces the request's [`Constraint`](crate::Constraint), by its JSON Schema; off
-    /// by default, because hosted models accept only a part of JSON Schema and refuse the rest.
+    /// Sets whether the server is sent the [`response_schema`](crate::Request::response_schema) of a request; off by default, because hosted models accept only a part of JSON Schema and refuse the rest.
     pub fn constrains(mut self, constrains: bool) -> Self {
         self.constrains = constrains;
         self

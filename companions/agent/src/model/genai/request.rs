@@ -129,8 +129,7 @@ pub(super) fn options(
         // The name stands in the address.
         Provider::Gemini => {}
     }
-    if let Some(constraint) = request.constraint.filter(|_| settings.constrains) {
-        let schema = constraint.json_schema();
+    if let Some(schema) = request.response_schema.filter(|_| settings.constrains) {
         match settings.provider {
             Provider::OpenAi => {
                 let format = json!({"name": "reply", "strict": true, "schema": schema});

@@ -1,15 +1,20 @@
-//! The JSON Schema of a model's replies.
+//! The JSON Schema of the constrained agent's replies.
 
 use std::fmt::Write as _;
 
 use contract_runtime::__family::{KeywordValue, holds};
-use contract_runtime::{Registry, SchemaError, Validator};
+use contract_runtime::Registry;
 use serde_json::{Map, Value, json};
 
-/// The schema of a model's replies, as a self-contained JSON Schema (2020-12).
+/// Returns the schema of the replies of a [`ConstrainedAgent`](super::ConstrainedAgent), as a self-contained JSON Schema (2020-12).
+///
+/// A reply is one JSON object, which calls a tool of the registry or answers. With `reasoning` it may begin with a text of that
+/// name. Servers take the schema with a request: `response_format` (`OpenAI`), `json_schema` (llama.cpp), `structured_outputs`, in
+/// older versions `guided_json` (vLLM), `format` (Ollama). A grammar in the process comes from the text of the schema, for example
+/// by `json_schema_to_grammar` of llama.cpp.
 ///
 /// ```
-/// use contract_agent::Constraint;
+/// use contract_agent::reply_schema;
 /// use contract_runtime::prelude::*;
 ///
 /// /// Book a table.
@@ -18,58 +23,13 @@ use serde_json::{Map, Value, json};
 /// fn book(guests: u8) {}
 ///
 /// let registry = Registry::builder().tool(book).build()?;
-/// let constraint = Constraint::replies(&registry, false)?;
-/// assert!(constraint.json_schema().to_string().contains(r#""maximum":12"#));
-/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// let text = reply_schema(&registry, false).to_string();
+/// assert!(text.contains(r#""maximum":12"#));
+/// // llama_cpp_2::json_schema_to_grammar(&text)?
+/// # Ok::<(), BuildError>(())
 /// ```
-///
-/// Servers take it as `response_format` (`OpenAI`, llama.cpp), `guided_json` (vLLM) or `format` (Ollama). Whatever a server makes
-/// of it, the agent judges each reply, and dispatch each call.
-#[derive(Clone, Debug)]
-pub struct Constraint(Value);
-
-impl Constraint {
-    /// Builds the constraint for replies that are one JSON object each, which calls a tool of the registry or answers.
-    ///
-    /// With `reasoning` the object may begin with a text of that name. See
-    /// [`ConstrainedAgent`](super::ConstrainedAgent) for the objects.
-    ///
-    /// # Errors
-    ///
-    /// [`ConstraintError::Schema`] when a call could not enforce the schema of a tool's arguments.
-    pub fn replies(registry: &Registry, reasoning: bool) -> Result<Self, ConstraintError> {
-        Self::from_schema(reply_schema(registry, reasoning))
-    }
-
-    /// Builds the constraint for texts that are one JSON value and satisfy a schema (JSON Schema 2020-12, without
-    /// external references).
-    ///
-    /// # Errors
-    ///
-    /// [`ConstraintError::Schema`] for a value that is not a schema or that a call could not enforce.
-    pub fn from_schema(schema: Value) -> Result<Self, ConstraintError> {
-        Validator::of_value(schema.clone())?;
-        Ok(Self(schema))
-    }
-
-    /// Returns the schema.
-    #[must_use]
-    pub fn json_schema(&self) -> &Value {
-        &self.0
-    }
-}
-
-/// Why a constraint cannot be built.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConstraintError {
-    /// A call could not enforce the schema.
-    #[error(transparent)]
-    Schema(#[from] SchemaError),
-}
-
-/// The schema of a reply: an answer, or a call of each tool with its own arguments.
-fn reply_schema(registry: &Registry, reasoning: bool) -> Value {
+#[must_use]
+pub fn reply_schema(registry: &Registry, reasoning: bool) -> Value {
     let mut definitions = Map::new();
     let mut branches = Vec::new();
     for tool in registry.tools() {
