@@ -5,18 +5,16 @@
 
 mod kind;
 mod method;
-mod operand;
-mod pattern;
 
 use quote::ToTokens;
-use syn::{BinOp, Expr, ExprBinary, ExprClosure, ExprIf, ExprMethodCall, Type, UnOp};
+use syn::ext::IdentExt;
+use syn::{BinOp, Block, Expr, ExprBinary, ExprCall, ExprClosure, ExprIf, ExprPath, Lit, Path};
+use syn::{PathArguments, Stmt, Type, UnOp};
 
 use crate::facts::Facts;
 use crate::model::{KindSource, Opaque, Operator, Param, Portable};
 use crate::source;
 use crate::spelling::is_bool;
-
-use operand::{in_some, is_none, literal, plain};
 
 /// Converts the expressions of one predicate.
 struct Reader<'p> {
@@ -25,12 +23,19 @@ struct Reader<'p> {
     variables: Vec<Variable>,
 }
 
+#[derive(Default)]
 struct Variable {
     name: String,
     /// As written where the items come from.
     ty: Option<Type>,
     /// The type itself, as the compiler finds it.
     kind: Option<KindSource>,
+}
+
+/// What a name in a predicate stands for.
+enum Name<'r> {
+    Variable(&'r Variable),
+    Parameter(usize),
 }
 
 /// Converts a precondition.
@@ -42,8 +47,7 @@ pub(crate) fn read(expr: &Expr, params: &[Param]) -> Portable {
 pub(crate) fn read_post(closure: &ExprClosure, params: &[Param]) -> Option<Portable> {
     let result = Variable {
         name: method::variable(closure)?,
-        ty: None,
-        kind: None,
+        ..Variable::default()
     };
     Some(whole(&closure.body, params, vec![result]))
 }
@@ -53,28 +57,25 @@ fn whole(expr: &Expr, params: &[Param], variables: Vec<Variable>) -> Portable {
     if !Facts::of(expr).has_attribute {
         return reader.condition(expr);
     }
-    match reader.native(expr) {
-        Some((_, native)) => native,
-        None => opaque(
-            expr,
-            "an attribute decides when the program is compiled",
-            "write one condition for each case",
-        ),
-    }
+    let why =
+        "an attribute decides when the program is compiled; write one condition for each case";
+    let native = reader.native(expr).map(|(_, native)| native);
+    native.unwrap_or_else(|| opaque(expr, why))
 }
 
 /// The form of a condition over the history, which depends on earlier calls.
 pub(crate) fn of_history(expr: &Expr) -> Portable {
     opaque(
         expr,
-        "only the run knows its earlier calls",
-        "say what is demanded with `requires = \"..\"`",
+        "only the run knows its earlier calls; say what is demanded with `requires = \"..\"`",
     )
 }
 
-/// A comparison or an arithmetic operator of Rust, as the runtime has it.
+/// An operator of Rust, as the runtime has it.
 fn operator(op: &BinOp) -> Option<Operator> {
     Some(match op {
+        BinOp::And(_) => Operator::Plain("And"),
+        BinOp::Or(_) => Operator::Plain("Or"),
         BinOp::Eq(_) => Operator::Compare("Equal"),
         BinOp::Ne(_) => Operator::Compare("NotEqual"),
         BinOp::Lt(_) => Operator::Compare("Less"),
@@ -89,8 +90,10 @@ fn operator(op: &BinOp) -> Option<Operator> {
     })
 }
 
-fn opaque(expr: &Expr, reason: &'static str, advice: &'static str) -> Portable {
+/// What is not portable: `why` is the reason and, behind a semicolon, what to write instead.
+fn opaque(expr: &Expr, why: &'static str) -> Portable {
     let tokens = expr.to_token_stream();
+    let (reason, advice) = why.split_once("; ").unwrap_or((why, ""));
     Portable::Opaque(Opaque {
         text: source::text(&tokens),
         tokens,
@@ -101,69 +104,51 @@ fn opaque(expr: &Expr, reason: &'static str, advice: &'static str) -> Portable {
 
 /// Explains why an expression of another kind is not portable.
 fn other(expr: &Expr) -> Portable {
-    let (reason, advice) = match source::ungrouped(expr) {
-        Expr::Binary(binary) if matches!(binary.op, BinOp::Div(_)) => (
-            "a division may fail, and languages round it differently",
-            "multiply the other side",
-        ),
-        Expr::Binary(_) | Expr::Unary(_) => (
-            "the only portable operators are comparisons, `+`, `-`, `*`, `%`, `!`, `&&` and `||`",
-            "write it with one of these",
-        ),
-        Expr::Cast(_) => (
-            "a cast follows Rust's own conversion rules",
-            "compare in the parameter's own type",
-        ),
-        Expr::Field(_) => (
-            "only its type knows what JSON calls a field",
-            "make it a parameter",
-        ),
-        Expr::Index(_) => (
-            "an index may fail",
-            "cover all items with `iter().all(|item| ..)`",
-        ),
-        Expr::If(_) | Expr::Match(_) | Expr::Let(_) => (
-            "a branch that binds names is specific to Rust",
-            "use `is_some_and(|value| ..)` or `matches!`",
-        ),
-        Expr::Block(_) | Expr::Unsafe(_) => (
-            "a block with statements is specific to Rust",
-            "write one expression",
-        ),
-        Expr::Closure(_) => (
-            "a closure can be read only in a known method",
-            "use `iter().all(|item| ..)` or `is_some_and(|value| ..)`",
-        ),
-        _ => (
-            "this kind of expression is specific to Rust",
-            "write it with comparisons",
-        ),
+    let why = match source::ungrouped(expr) {
+        Expr::Binary(binary) if matches!(binary.op, BinOp::Div(_)) => {
+            "a division may fail, and languages round it differently; multiply the other side"
+        }
+        Expr::Binary(_) | Expr::Unary(_) => {
+            "the only portable operators are comparisons, `+`, `-`, `*`, `%`, `!`, `&&` and `||`; write it with one of these"
+        }
+        Expr::Cast(_) => {
+            "a cast follows Rust's own conversion rules; compare in the parameter's own type"
+        }
+        Expr::Field(_) => "only its type knows what JSON calls a field; make it a parameter",
+        Expr::Index(_) => "an index may fail; cover all items with `iter().all(|item| ..)`",
+        Expr::If(_) | Expr::Match(_) | Expr::Let(_) => {
+            "a branch that binds names is specific to Rust; use `is_some_and(|value| ..)` or `matches!`"
+        }
+        Expr::Block(_) | Expr::Unsafe(_) => {
+            "a block with statements is specific to Rust; write one expression"
+        }
+        Expr::Closure(_) => {
+            "a closure can be read only in a known method; use `iter().all(|item| ..)` or `is_some_and(|value| ..)`"
+        }
+        _ => "this kind of expression is specific to Rust; write it with comparisons",
     };
-    opaque(expr, reason, advice)
+    opaque(expr, why)
 }
 
 impl Reader<'_> {
     /// Converts a condition. A part that is not portable may still be tabulated, value by value.
     fn condition(&mut self, expr: &Expr) -> Portable {
+        if let Some(inner) = inner(expr) {
+            return self.condition(inner);
+        }
         let read = match source::ungrouped(expr) {
-            Expr::Paren(paren) => Some(self.condition(&paren.expr)),
             Expr::Unary(unary) if matches!(unary.op, UnOp::Not(_)) => {
                 Some(Portable::not(self.condition(&unary.expr)))
             }
-            Expr::Binary(binary) => {
-                let name = match binary.op {
-                    BinOp::And(_) => Some("And"),
-                    BinOp::Or(_) => Some("Or"),
-                    _ => None,
-                };
-                name.map(|name| {
-                    let sides = [&binary.left, &binary.right];
-                    Portable::of(name, sides.map(|side| self.condition(side)))
-                })
-            }
-            Expr::Block(block) if block.label.is_none() => {
-                method::alone(&block.block).map(|inner| self.condition(inner))
-            }
+            Expr::Binary(ExprBinary {
+                left, op, right, ..
+            }) => match operator(op) {
+                Some(Operator::Plain(name)) => {
+                    let sides = [left, right].map(|side| self.condition(side));
+                    Some(Portable::of(name, sides))
+                }
+                _ => None,
+            },
             Expr::If(choice) => self.choice(choice),
             _ => None,
         };
@@ -173,14 +158,13 @@ impl Reader<'_> {
     /// `if a { b } else { c }` as `a && b || !a && c`.
     fn choice(&mut self, choice: &ExprIf) -> Option<Portable> {
         let (_, other) = choice.else_branch.as_ref()?;
+        let then = alone(&choice.then_branch)?;
         if matches!(plain(&choice.cond), Expr::Let(_)) {
             return None;
         }
-        let when = self.condition(&choice.cond);
-        let then = self.condition(method::alone(&choice.then_branch)?);
-        let otherwise = self.condition(other);
+        let [when, then, other] = [&choice.cond, then, other].map(|part| self.condition(part));
         let then = Portable::of("And", [when.clone(), then]);
-        let otherwise = Portable::of("And", [Portable::not(when), otherwise]);
+        let otherwise = Portable::of("And", [Portable::not(when), other]);
         Some(Portable::of("Or", [then, otherwise]))
     }
 
@@ -204,107 +188,160 @@ impl Reader<'_> {
     }
 
     fn expression(&mut self, expr: &Expr) -> Portable {
-        match source::ungrouped(expr) {
-            Expr::Paren(paren) => self.expression(&paren.expr),
+        if let Some(inner) = inner(expr) {
+            return self.expression(inner);
+        }
+        let read = match source::ungrouped(expr) {
             Expr::Reference(reference) if reference.mutability.is_none() => {
-                self.expression(&reference.expr)
+                Some(self.expression(&reference.expr))
             }
             Expr::Unary(unary) => match (unary.op, self.expression(&unary.expr)) {
                 // Of a constant, `*x` may be another type than `x`.
-                (UnOp::Deref(_), Portable::Named { .. }) => operand::named(expr),
-                (UnOp::Deref(_), same) => same,
-                (UnOp::Not(_), of) => Portable::not(of),
-                (UnOp::Neg(_), Portable::Integer(value)) => Portable::Integer(-value),
-                (UnOp::Neg(_), Portable::Float(value)) => Portable::Float(-value),
-                (UnOp::Neg(_), of) => Portable::of("Negative", [of]),
-                _ => other(expr),
+                (UnOp::Deref(_), Portable::Named { .. }) => Some(named(expr)),
+                (UnOp::Deref(_), same) => Some(same),
+                (UnOp::Not(_), of) => Some(Portable::not(of)),
+                (UnOp::Neg(_), Portable::Integer(value)) => Some(Portable::Integer(-value)),
+                (UnOp::Neg(_), Portable::Float(value)) => Some(Portable::Float(-value)),
+                (UnOp::Neg(_), of) => Some(Portable::of("Negative", [of])),
+                _ => None,
             },
-            Expr::Lit(value) => literal(expr, &value.lit),
-            Expr::Path(path) => self.path(expr, path),
+            Expr::Lit(value) => Some(literal(expr, &value.lit)),
+            Expr::Path(path) => Some(self.path(expr, path)),
             // Whatever stands in `const { .. }` is a constant.
-            Expr::Const(_) => operand::named(expr),
-            Expr::Binary(binary) => self.binary(expr, binary),
-            Expr::MethodCall(call) => self.method(expr, call),
-            Expr::Call(call) => match self.widened_by_call(expr, call) {
-                Some(read) => read,
-                None => self.call(expr, call),
+            Expr::Const(_) => Some(named(expr)),
+            Expr::Binary(binary) => match operator(&binary.op) {
+                Some(Operator::Plain(_)) => Some(self.condition(expr)),
+                Some(Operator::Compare(by)) => Some(self.comparison(expr, binary, by)),
+                Some(operator) => {
+                    let is_product = matches!(binary.op, BinOp::Mul(_));
+                    let sides = self.operands(&binary.left, &binary.right, is_product);
+                    Some(Portable::Node(operator, sides.into()))
+                }
+                None => None,
             },
-            Expr::Cast(cast) => self
-                .widened(expr, &cast.expr, &cast.ty)
-                .unwrap_or_else(|| other(expr)),
-            Expr::Macro(called) => self.called_macro(expr, called),
-            Expr::Block(block) if block.label.is_none() => match method::alone(&block.block) {
-                Some(inner) => self.expression(inner),
-                None => other(expr),
-            },
-            _ => other(expr),
-        }
-    }
-
-    fn binary(&mut self, expr: &Expr, binary: &ExprBinary) -> Portable {
-        match (&binary.op, operator(&binary.op)) {
-            (BinOp::And(_) | BinOp::Or(_), _) => self.condition(expr),
-            (_, Some(Operator::Compare(by))) => self.comparison(expr, binary, by),
-            (_, Some(operator)) => {
-                let (left, right) = self.arithmetic_operands(binary);
-                Portable::Node(operator, vec![left, right])
+            Expr::MethodCall(call) => Some(self.method(expr, call)),
+            Expr::Call(call) => {
+                let widened = self.widened_by_call(expr, call);
+                Some(widened.unwrap_or_else(|| self.call(expr, call)))
             }
-            (_, None) => other(expr),
-        }
+            Expr::Cast(cast) => self.widened(expr, &cast.expr, &cast.ty),
+            Expr::Macro(called) => Some(self.called_macro(expr, called)),
+            _ => None,
+        };
+        read.unwrap_or_else(|| other(expr))
     }
 
     fn comparison(&mut self, expr: &Expr, binary: &ExprBinary, by: &'static str) -> Portable {
         let (left, right) = (&*binary.left, &*binary.right);
         for (side, other) in [(left, right), (right, left)] {
-            let value = in_some(side);
-            if value.is_none() && !is_none(side) {
-                continue;
-            }
-            let is_equal = match value {
+            let is_equal = match in_some(side) {
                 Some(value) => {
                     let (value, name) = (self.expression(value), self.fresh());
                     let same = Portable::compare("Equal", Portable::Variable(name.clone()), value);
                     Portable::quantified("SomeAnd", self.expression(other), name, same)
                 }
-                None => Portable::not(Portable::of("IsSome", [self.expression(other)])),
+                None if is_none(side) => Portable::is_none(self.expression(other)),
+                None => continue,
             };
             return match by {
                 "Equal" => is_equal,
                 "NotEqual" => Portable::not(is_equal),
                 _ => opaque(
                     expr,
-                    "the order of optionals is specific to Rust",
-                    "use `is_some_and(|value| ..)`",
+                    "the order of optionals is specific to Rust; use `is_some_and(|value| ..)`",
                 ),
             };
         }
-        if let Some((of, default)) = or_default(left) {
-            let (right, default) = (self.expression(right), self.expression(default));
-            let compare = |left| Portable::compare(by, left, right.clone());
-            return self.with_default(of, default, compare);
+        // `of.unwrap_or(default) < n` as `of.is_none() && default < n || of.is_some_and(|value| value < n)`.
+        for (side, other, is_left) in [(left, right, true), (right, left, false)] {
+            let Some((of, default)) = or_default(side) else {
+                continue;
+            };
+            let [of, default, other] = [of, default, other].map(|part| self.expression(part));
+            let compare = |value| {
+                let (mut left, mut right) = (value, other.clone());
+                if !is_left {
+                    std::mem::swap(&mut left, &mut right);
+                }
+                Portable::compare(by, left, right)
+            };
+            let absent = Portable::is_none(of.clone());
+            let absent = Portable::of("And", [absent, compare(default)]);
+            let (name, variable) = (self.fresh(), Portable::Variable(self.fresh()));
+            let given = Portable::quantified("SomeAnd", of, name, compare(variable));
+            return Portable::of("Or", [absent, given]);
         }
-        if let Some((of, default)) = or_default(right) {
-            let (left, default) = (self.expression(left), self.expression(default));
-            let compare = |right| Portable::compare(by, left.clone(), right);
-            return self.with_default(of, default, compare);
-        }
-        let (left, right) = self.operands(left, right);
+        let [left, right] = self.operands(left, right, false);
         Portable::compare(by, left, right)
     }
 
-    /// `of.unwrap_or(default) < n` as `of.is_none() && default < n || of.is_some_and(|value| value < n)`.
-    fn with_default(
-        &mut self,
-        of: &Expr,
-        default: Portable,
-        compare: impl Fn(Portable) -> Portable,
-    ) -> Portable {
-        let (of, variable) = (self.expression(of), self.fresh());
-        let given = compare(Portable::Variable(variable.clone()));
-        let absent = Portable::not(Portable::of("IsSome", [of.clone()]));
-        let absent = Portable::of("And", [absent, compare(default)]);
-        let given = Portable::quantified("SomeAnd", of, variable, given);
-        Portable::of("Or", [absent, given])
+    fn path(&self, expr: &Expr, path: &ExprPath) -> Portable {
+        let name = path.path.get_ident().map(|name| name.unraw().to_string());
+        match self.resolve(expr) {
+            Some(Name::Variable(variable)) => Portable::Variable(variable.name.clone()),
+            Some(Name::Parameter(index)) => Portable::Parameter(index),
+            None if name.is_some_and(|name| name == "self" || self.is_bound(&name)) => opaque(
+                expr,
+                "the model does not supply it; compare parameters that the model supplies",
+            ),
+            None if is_constant(&path.path) => named(expr),
+            None => opaque(
+                expr,
+                "the only portable names are parameters and `CONSTANTS`; name a constant",
+            ),
+        }
+    }
+
+    /// Converts an operand. A constant gets the type `kind` of the other operand, if that is known.
+    fn operand(&mut self, expr: &Expr, kind: Option<&'static str>) -> Portable {
+        let mut read = self.expression(expr);
+        if let Portable::Named { primitive, .. } = &mut read
+            && matches!(same(expr), Expr::Path(_) | Expr::Const(_))
+        {
+            *primitive = kind;
+        }
+        read
+    }
+
+    /// Converts both operands, each with the type of the other.
+    fn operands(&mut self, left: &Expr, right: &Expr, is_product: bool) -> [Portable; 2] {
+        // `u32` alone can be multiplied by something that is not a number of its own type: by a `Duration`.
+        let kind = |side| {
+            self.spelled(side)
+                .filter(|kind| !(is_product && *kind == "u32"))
+        };
+        let (of_right, of_left) = (kind(right), kind(left));
+        [self.operand(left, of_right), self.operand(right, of_left)]
+    }
+
+    /// Returns a name that is not bound here.
+    fn fresh(&self) -> String {
+        let mut name = String::from("value");
+        while self.is_bound(&name) || self.variables.iter().any(|known| known.name == name) {
+            name.push('_');
+        }
+        name
+    }
+
+    fn is_bound(&self, name: &str) -> bool {
+        let mut bindings = self.params.iter().flat_map(|param| &param.bindings);
+        bindings.any(|binding| binding == name)
+    }
+
+    /// What an expression names, behind references and parentheses: a variable of a closure, or a parameter.
+    fn resolve(&self, expr: &Expr) -> Option<Name<'_>> {
+        let Expr::Path(path) = plain(expr) else {
+            return None;
+        };
+        let name = path.path.get_ident()?.unraw().to_string();
+        let mut inner = self.variables.iter().rev();
+        if let Some(variable) = inner.find(|variable| variable.name == name) {
+            return Some(Name::Variable(variable));
+        }
+        let mut params = self.params.iter().enumerate();
+        let is = |param: &Param| param.pattern.is_none() && param.bindings.contains(&name);
+        let (index, param) = params.find(|(_, param)| is(param))?;
+        param.is_argument().then_some(Name::Parameter(index))
     }
 }
 
@@ -320,19 +357,115 @@ fn asks_presence(read: &Portable) -> bool {
 
 /// The optional and the default of `x.unwrap_or(default)`.
 fn or_default(expr: &Expr) -> Option<(&Expr, &Expr)> {
-    match plain(expr) {
-        Expr::MethodCall(ExprMethodCall {
-            receiver,
-            method,
-            args,
-            ..
-        }) if method == "unwrap_or" && args.len() == 1 => {
-            // What `map` makes of the value has no name in an expression.
-            let mapped = matches!(plain(receiver), Expr::MethodCall(call) if call.method == "map");
-            args.first()
-                .filter(|_| !mapped)
-                .map(|default| (&**receiver, default))
-        }
+    let Expr::MethodCall(call) = plain(expr) else {
+        return None;
+    };
+    // What `map` makes of the value has no name in an expression.
+    let mapped = matches!(plain(&call.receiver), Expr::MethodCall(call) if call.method == "map");
+    let is_default = call.method == "unwrap_or" && call.args.len() == 1 && !mapped;
+    Some((&call.receiver, call.args.first().filter(|_| is_default)?))
+}
+
+/// The expression in parentheses, or alone in a block.
+fn inner(expr: &Expr) -> Option<&Expr> {
+    match source::ungrouped(expr) {
+        Expr::Paren(paren) => Some(&paren.expr),
+        Expr::Block(block) if block.label.is_none() => alone(&block.block),
         _ => None,
+    }
+}
+
+fn alone(block: &Block) -> Option<&Expr> {
+    match block.stmts.as_slice() {
+        [Stmt::Expr(expr, None)] => Some(expr),
+        _ => None,
+    }
+}
+
+/// The expression behind references, parentheses and invisible groups.
+fn plain(expr: &Expr) -> &Expr {
+    match same(expr) {
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Deref(_)) => plain(&unary.expr),
+        other => other,
+    }
+}
+
+/// The expression behind `&`, parentheses and invisible groups.
+fn same(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(paren) => same(&paren.expr),
+        Expr::Reference(reference) => same(&reference.expr),
+        Expr::Group(group) => same(&group.expr),
+        other => other,
+    }
+}
+
+/// Whether this is `None`.
+fn is_none(expr: &Expr) -> bool {
+    matches!(plain(expr), Expr::Path(path) if path.path.is_ident("None"))
+}
+
+fn in_some(expr: &Expr) -> Option<&Expr> {
+    let Expr::Call(ExprCall { func, args, .. }) = plain(expr) else {
+        return None;
+    };
+    let is_some = matches!(&**func, Expr::Path(path) if path.path.is_ident("Some"));
+    args.first().filter(|_| is_some && args.len() == 1)
+}
+
+/// Whether a path is spelled as constants are. Only their types do not depend on the context.
+fn is_constant(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| {
+        let name = last.ident.unraw().to_string();
+        name.starts_with(|first: char| first.is_ascii_uppercase())
+            && !name.chars().any(char::is_lowercase)
+            && matches!(last.arguments, PathArguments::None)
+    })
+}
+
+fn is_function(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| {
+        let name = last.ident.unraw().to_string();
+        name.starts_with(|first: char| first.is_ascii_lowercase())
+    })
+}
+
+fn literal(expr: &Expr, literal: &Lit) -> Portable {
+    // In the precision of its type.
+    let float = |suffix: &str, digits: &str| {
+        let number: Option<f64> = match suffix {
+            "f32" => digits.parse::<f32>().ok().map(f64::from),
+            _ => digits.parse().ok(),
+        };
+        let number = number.filter(|number| number.is_finite());
+        number.map(Portable::Float)
+    };
+    let number = match literal {
+        Lit::Bool(value) => return Portable::Bool(value.value),
+        Lit::Str(text) => return Portable::Text(text.value()),
+        Lit::Char(letter) => return Portable::Text(letter.value().to_string()),
+        Lit::Byte(byte) => return Portable::Integer(byte.value().into()),
+        Lit::Int(number) if number.suffix().starts_with('f') => {
+            float(number.suffix(), number.base10_digits())
+        }
+        Lit::Int(number) => number.base10_parse().ok().map(Portable::Integer),
+        Lit::Float(number) => float(number.suffix(), number.base10_digits()),
+        _ => {
+            return opaque(
+                expr,
+                "bytes and C strings have no form in JSON; write a string",
+            );
+        }
+    };
+    number.unwrap_or_else(|| opaque(expr, "this number is too large; write a smaller one"))
+}
+
+/// The form of an expression that is a constant.
+fn named(expr: &Expr) -> Portable {
+    let tokens = expr.to_token_stream();
+    Portable::Named {
+        text: source::text(&tokens),
+        tokens,
+        primitive: None,
     }
 }

@@ -97,6 +97,10 @@ impl Portable {
         }
     }
 
+    pub(crate) fn is_none(of: Self) -> Self {
+        Self::not(Self::of("IsSome", [of]))
+    }
+
     pub(crate) fn compare(comparison: &'static str, left: Self, right: Self) -> Self {
         Self::Node(Operator::Compare(comparison), vec![left, right])
     }

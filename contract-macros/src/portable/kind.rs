@@ -1,16 +1,18 @@
 //! The types of operands as they are spelled, conversions that lose nothing, and tests that only Rust can evaluate.
 
+use std::iter;
+
+use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, Type, TypePath};
 
-use super::operand::{Name, is_function, plain};
-use super::{Reader, operator};
+use super::method::is_view;
+use super::{Name, Reader, is_function, operator, plain};
 use crate::facts::Facts;
 use crate::model::{Converted, KindSource, Operator, Portable};
 use crate::predicate::Mentions;
-use crate::source;
-use crate::source::Matches;
+use crate::source::{self, Matches};
 use crate::spelling::{element, is_counted, may_be_finite, primitive};
 
 impl Reader<'_> {
@@ -28,34 +30,30 @@ impl Reader<'_> {
             Expr::Binary(binary)
                 if matches!(operator(&binary.op), Some(Operator::Arithmetic(_))) =>
             {
-                self.arithmetic(&binary.left, &binary.right)
+                // Both operands must be known, because a product may have another type than a factor.
+                let (left, right) = (&binary.left, &binary.right);
+                let is_literal = |side: &Expr| matches!(plain(side), Expr::Lit(_));
+                match (self.spelled(left), self.spelled(right)) {
+                    (Some(kind), Some(_)) => Some(kind),
+                    (known, None) => known.filter(|_| is_literal(right)),
+                    (None, known) => known.filter(|_| is_literal(left)),
+                }
             }
             Expr::Unary(unary) => self.spelled(&unary.expr),
             other => self.type_of(other).and_then(primitive),
         }
     }
 
-    /// The type of an arithmetic expression. Both operands must be known, because a product may have another type than a factor.
-    fn arithmetic(&self, left: &Expr, right: &Expr) -> Option<&'static str> {
-        let is_literal = |side: &Expr| matches!(plain(side), Expr::Lit(_));
-        match (self.spelled(left), self.spelled(right)) {
-            (Some(kind), Some(_)) => Some(kind),
-            (Some(kind), None) if is_literal(right) => Some(kind),
-            (None, Some(kind)) if is_literal(left) => Some(kind),
-            _ => None,
-        }
-    }
-
     /// Where the compiler finds the type of an expression.
     pub(super) fn kind_source(&self, expr: &Expr) -> Option<KindSource> {
-        match plain(expr) {
-            Expr::Path(_) => match self.resolve(expr)? {
+        if let Some(name) = self.viewed(expr) {
+            return match name {
                 Name::Variable(variable) => variable.kind.clone(),
                 Name::Parameter(index) => Some(KindSource::Parameter(index)),
-            },
-            Expr::MethodCall(call) if super::method::is_view(call) => {
-                self.kind_source(&call.receiver)
-            }
+            };
+        }
+        match plain(expr) {
+            Expr::MethodCall(call) if is_view(call) => self.kind_source(&call.receiver),
             Expr::MethodCall(call) if call.args.is_empty() => {
                 let counted = match (call.method.to_string().as_str(), plain(&call.receiver)) {
                     ("len", counted) => counted,
@@ -69,15 +67,19 @@ impl Reader<'_> {
         }
     }
 
+    /// The variable or the parameter that an expression is, or is a view of.
+    fn viewed(&self, expr: &Expr) -> Option<Name<'_>> {
+        match plain(expr) {
+            Expr::MethodCall(call) if is_view(call) => self.viewed(&call.receiver),
+            other => self.resolve(other),
+        }
+    }
+
     /// The written type of a parameter, or of the variable of a closure.
     fn type_of(&self, expr: &Expr) -> Option<&Type> {
-        match plain(expr) {
-            Expr::Path(_) => match self.resolve(expr)? {
-                Name::Variable(variable) => variable.ty.as_ref(),
-                Name::Parameter(index) => self.params.get(index).map(|param| &param.ty),
-            },
-            Expr::MethodCall(call) if super::method::is_view(call) => self.type_of(&call.receiver),
-            _ => None,
+        match self.viewed(expr)? {
+            Name::Variable(variable) => variable.ty.as_ref(),
+            Name::Parameter(index) => self.params.get(index).map(|param| &param.ty),
         }
     }
 
@@ -117,17 +119,14 @@ impl Reader<'_> {
         let Expr::Path(path) = &*call.func else {
             return None;
         };
-        let mut segments = path.path.segments.iter().map(|one| &one.ident);
-        let (ty, function) = (segments.next()?, segments.next()?);
-        let is_conversion = function == "from" && segments.next().is_none();
-        let of = call
-            .args
-            .first()
-            .filter(|_| is_conversion && call.args.len() == 1)?;
+        let segments: Vec<&Ident> = path.path.segments.iter().map(|one| &one.ident).collect();
+        let (&[ty, function], 1) = (segments.as_slice(), call.args.len()) else {
+            return None;
+        };
         // What stands before `::` may be a module, or a type without its parameters.
         let ty: Type = syn::parse_quote!(#ty);
-        primitive(&ty)?;
-        self.widened(expr, of, &ty)
+        primitive(&ty).filter(|_| function == "from")?;
+        self.widened(expr, call.args.first()?, &ty)
     }
 
     /// A test that only Rust can evaluate, and its parameter. It is tabulated if the parameter has few values.
@@ -177,23 +176,18 @@ struct Settled<'r> {
 }
 
 impl Visit<'_> for Settled<'_> {
-    #[allow(
-        clippy::match_same_arms,
-        reason = "one arm would take a line for each kind"
-    )]
     fn visit_expr(&mut self, expr: &Expr) {
         let asks = || !self.reader.mentions(expr).params.is_empty();
         match expr {
             Expr::Const(_) => return,
             Expr::Macro(called) => {
-                match Matches::parse(&called.mac) {
-                    Some(Matches { subject, guard, .. }) => {
-                        self.visit_expr(&subject);
-                        if let Some(guard) = guard {
-                            self.visit_expr(&guard);
-                        }
-                    }
-                    None => self.holds = false,
+                let matches = Matches::parse(&called.mac);
+                self.holds &= matches.is_some();
+                for part in matches
+                    .iter()
+                    .flat_map(|all| iter::once(&all.subject).chain(&all.guard))
+                {
+                    self.visit_expr(part);
                 }
                 return;
             }
@@ -202,11 +196,23 @@ impl Visit<'_> for Settled<'_> {
                 let made = matches!(&**func, Expr::Path(path) if !is_function(&path.path));
                 self.holds &= made || asks();
             }
-            Expr::Lit(_) | Expr::Path(_) | Expr::Group(_) | Expr::Paren(_) | Expr::Reference(_) => {
+            other => {
+                self.holds &= matches!(
+                    other,
+                    Expr::Lit(_)
+                        | Expr::Path(_)
+                        | Expr::Group(_)
+                        | Expr::Paren(_)
+                        | Expr::Reference(_)
+                        | Expr::Unary(_)
+                        | Expr::Cast(_)
+                        | Expr::Closure(_)
+                        | Expr::Binary(_)
+                        | Expr::Array(_)
+                        | Expr::Tuple(_)
+                        | Expr::Range(_)
+                )
             }
-            Expr::Unary(_) | Expr::Cast(_) | Expr::Closure(_) | Expr::Binary(_) => {}
-            Expr::Array(_) | Expr::Tuple(_) | Expr::Range(_) => {}
-            _ => self.holds = false,
         }
         visit::visit_expr(self, expr);
     }
