@@ -17,13 +17,6 @@ pub(super) fn expression(
     runtime: &TokenStream,
 ) -> TokenStream {
     let sub = |part: &Portable| expression(part, params, runtime);
-    let operand = |part: &Portable| match part {
-        Portable::Converted(converted) => {
-            let [from, to, read, opaque] = conversion(converted, params, runtime);
-            quote!(const { #runtime::widened(#from, &#to, &#read, #opaque) })
-        }
-        other => sub(other),
-    };
     let ident = |name: &str| Ident::new(name, Span::call_site());
     let read = match portable {
         Portable::Bool(value) => quote!(Bool(#value)),
@@ -42,22 +35,22 @@ pub(super) fn expression(
             text,
             function,
             pattern,
-        } => quote! {
-            Named {
-                text: #text,
-                value: || #runtime::pattern(&#function, #runtime::Known::new(&#pattern).json()),
-            }
-        },
+        } => {
+            let value =
+                quote!(#runtime::pattern(&#function, #runtime::Known::new(&#pattern).json()));
+            quote!(Named { text: #text, value: || #value, })
+        }
         Portable::Parameter(index) => {
             let name = name(*index, params);
             quote!(Parameter(#name))
         }
         Portable::Variable(name) => quote!(Variable(#name)),
         Portable::Node(operator, parts) => {
-            let number = matches!(operator, Operator::Arithmetic(_)) || parts.len() == 1;
-            let parts = parts
-                .iter()
-                .map(|part| if number { operand(part) } else { sub(part) });
+            let is_number = matches!(operator, Operator::Arithmetic(_)) || parts.len() == 1;
+            let parts = parts.iter().map(|part| match part {
+                Portable::Converted(of) if is_number => conversion("widened", of, params, runtime),
+                part => sub(part),
+            });
             let parts: Vec<TokenStream> = parts.collect();
             let (head, parts) = match operator {
                 Operator::Plain(name) => (*name, quote!(#(&#parts),*)),
@@ -95,24 +88,21 @@ pub(super) fn expression(
             let both = both.iter().map(sub);
             return quote!(const { #runtime::either(#kind, #(#both),*) });
         }
-        Portable::Converted(converted) => {
-            let [from, to, read, opaque] = conversion(converted, params, runtime);
-            return quote!(const { #runtime::converted(#from, #to, #read, #opaque) });
-        }
+        Portable::Converted(of) => return conversion("converted", of, params, runtime),
         Portable::Opaque(Opaque { text, .. }) => quote!(Opaque(#text)),
     };
     quote!(#runtime::Expression::#read)
 }
 
-/// Returns the kinds of both types, the operand, and the conversion as opaque text.
-fn conversion(of: &Converted, params: &[Param], runtime: &TokenStream) -> [TokenStream; 4] {
-    let text = &of.text;
-    [
-        kind_of(&of.from, params, runtime),
-        kind_written(&of.to, runtime),
-        expression(&of.of, params, runtime),
-        quote!(#runtime::Expression::Opaque(#text)),
-    ]
+/// `const { rt::converted(from, to, operand, opaque) }`, where the compiler chooses one of the last two by the kinds.
+/// `widened` takes them by reference.
+fn conversion(by: &str, of: &Converted, params: &[Param], runtime: &TokenStream) -> TokenStream {
+    let (function, text) = (Ident::new(by, Span::call_site()), &of.text);
+    let lent = (by == "widened").then(|| quote!(&));
+    let from = kind_of(&of.from, params, runtime);
+    let to = kind_written(&of.to, runtime);
+    let read = expression(&of.of, params, runtime);
+    quote!(const { #runtime::#function(#from, #lent #to, #lent #read, #runtime::Expression::Opaque(#text)) })
 }
 
 fn kind_of(source: &KindSource, params: &[Param], runtime: &TokenStream) -> TokenStream {
@@ -147,23 +137,18 @@ fn name(index: usize, params: &[Param]) -> &str {
 /// `rt::Expression::Integer(LIMIT as i128)`: a cast, because a constant of another number's type is a mistake that the
 /// compiler reports where the two are compared, and once is enough.
 fn typed(tokens: &TokenStream, kind: &str, runtime: &TokenStream) -> TokenStream {
-    let place = SpanRange::of(tokens);
-    let cast = |to: TokenStream| place.end(quote!(as ::core::primitive::#to));
-    match kind {
-        "bool" => quote!(#runtime::Expression::Bool(#tokens)),
-        "f32" | "f64" => {
-            let cast = cast(quote!(f64));
-            quote!(#runtime::Expression::Float(#tokens #cast))
-        }
+    let cast = |to| SpanRange::of(tokens).end(quote!(as ::core::primitive::#to));
+    let (variant, cast) = match kind {
+        "bool" => ("Bool", None),
+        "f32" | "f64" => ("Float", Some(cast(quote!(f64)))),
         "u128" => {
             let cast = cast(quote!(u128));
-            quote!(const { #runtime::Expression::u128(#tokens #cast) })
+            return quote!(const { #runtime::Expression::u128(#tokens #cast) });
         }
-        _ => {
-            let cast = cast(quote!(i128));
-            quote!(#runtime::Expression::Integer(#tokens #cast))
-        }
-    }
+        _ => ("Integer", Some(cast(quote!(i128)))),
+    };
+    let variant = Ident::new(variant, Span::call_site());
+    quote!(#runtime::Expression::#variant(#tokens #cast))
 }
 
 /// Allows the lints that casts of constants would trigger in generated code.
