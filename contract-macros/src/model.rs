@@ -1,5 +1,7 @@
 //! The model of a tool: plain data that holds spans and renders nothing.
 
+use std::ops::Deref;
+
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -16,16 +18,21 @@ pub(crate) enum Model {
 
 /// A function the registry can call.
 pub(crate) struct Tool {
-    pub(crate) function: Function,
+    pub(crate) contracted: Contracted,
     pub(crate) options: Options,
     pub(crate) name: Name,
     pub(crate) description: Description,
-    pub(crate) givens: Vec<Given>,
-    pub(crate) clauses: Vec<Clause>,
     /// The question that a person is asked before every call, and the parameters that it names.
     pub(crate) confirm: Option<(Message, Vec<usize>)>,
     pub(crate) verify: Option<Verify>,
-    pub(crate) krate: Path,
+}
+
+impl Deref for Tool {
+    type Target = Contracted;
+
+    fn deref(&self) -> &Contracted {
+        &self.contracted
+    }
 }
 
 pub(crate) struct Contracted {

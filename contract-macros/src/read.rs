@@ -11,7 +11,7 @@ use crate::given;
 use crate::item::{FunctionItem, ImplItems, Item, RawMember};
 use crate::message;
 use crate::model::{Contracted, Function, Member, Model, Name, Param, Tool, ToolSet};
-use crate::options::{self, ToolArgs};
+use crate::options;
 use crate::param;
 use crate::verify;
 
@@ -61,38 +61,22 @@ pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item)
 fn tool(errors: &mut Errors, written: Annotated<'_>) -> Option<Tool> {
     let only = attributes::only(errors, written.contracts, Kind::Tool);
     let args = only.map(|contract| options::parse(errors, contract));
-    let ToolArgs {
-        name,
-        description,
-        options,
-        confirm,
-        ..
-    } = args.unwrap_or_default();
+    let args = args.unwrap_or_default();
     let (contracted, named) = contracted(errors, written, true);
     let verify = verify::parse(errors, written.contracts);
-    let confirm =
-        confirm.and_then(|question| message::check_question(errors, question.value, &named));
-    let name = Name::new(name, written.item.ident());
-    let description = match description {
+    let confirm = args.confirm.map(|question| question.value);
+    let confirm = confirm.and_then(|question| message::check_question(errors, question, &named));
+    let description = match args.description {
         Some(description) => describe::from_expr(errors, &description.value),
         None => describe::from_docs(written.attrs),
     };
-    let Contracted {
-        function,
-        givens,
-        clauses,
-        krate,
-    } = contracted?;
     Some(Tool {
-        function,
-        options,
-        name,
+        contracted: contracted?,
+        options: args.options,
+        name: Name::new(args.name, written.item.ident()),
         description,
-        givens,
-        clauses,
         confirm,
         verify,
-        krate,
     })
 }
 

@@ -6,13 +6,15 @@ use proc_macro2::{Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{format_ident, quote, quote_spanned};
 use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
-use syn::{Receiver, ReceiverKind, Token, Type};
+use syn::{LitStr, Receiver, ReceiverKind, Token, Type};
 
 use super::function::Judged;
 use super::span::SpanRange;
-use super::{data, local, question};
+use super::{data, local};
 use crate::facts::Facts;
-use crate::model::{Clause, ClauseKind, Message, Param};
+use crate::format_string::{Piece, pieces};
+use crate::model::{Assertion, Clause, ClauseKind, Message, Param};
+use crate::names;
 use crate::predicate;
 
 impl Judged<'_> {
@@ -23,7 +25,7 @@ impl Judged<'_> {
 
     /// Judges the preconditions among the conditions at these places; neighbours are judged by one call.
     pub(super) fn pres(&self, places: Range<usize>) -> Vec<TokenStream> {
-        let mut rest = self.clauses.get(places.clone()).unwrap_or_default();
+        let mut rest = self.of.clauses.get(places.clone()).unwrap_or_default();
         let mut first = places.start;
         let mut judged = Vec::new();
         while let Some(clause) = rest.first() {
@@ -100,7 +102,7 @@ impl Judged<'_> {
 
     pub(super) fn confirm(&self) -> Option<TokenStream> {
         let frame = local("frame");
-        let write = question::write(self.confirm?);
+        let write = question(self.confirm?);
         Some(quote!(#frame.confirm(#write);))
     }
 
@@ -200,7 +202,7 @@ impl Judged<'_> {
     }
 
     fn posts(&self) -> impl Iterator<Item = (usize, &Clause)> {
-        let all = self.clauses.iter().enumerate();
+        let all = self.of.clauses.iter().enumerate();
         all.filter(|(_, clause)| clause.kind != ClauseKind::Pre)
     }
 
@@ -209,7 +211,7 @@ impl Judged<'_> {
         clause
             .mentions_after
             .iter()
-            .filter_map(|&index| self.function.params.get(index))
+            .filter_map(|&index| self.of.function.params.get(index))
             .filter(|param| {
                 let stays = matches!(param.ty, Type::Reference(_)) || param.pattern.is_some();
                 !(self.body_in_place && stays)
@@ -218,7 +220,8 @@ impl Judged<'_> {
 
     /// The receiver, if a postcondition needs a copy of it.
     fn copied_self(&self, clause: &Clause) -> Option<&Token![self]> {
-        self.function
+        self.of
+            .function
             .receiver
             .as_ref()
             .and_then(self_by_value)
@@ -239,7 +242,7 @@ impl Judged<'_> {
         };
         let details = self.details_of(at_hand, clause.message.as_ref(), seen);
         let asked = clause.question.as_ref().map(|asked| {
-            let write = question::write(&asked.value);
+            let write = question(&asked.value);
             quote!(#seen.question(#write);)
         });
         quote!(#details #asked)
@@ -254,7 +257,7 @@ impl Judged<'_> {
         let runtime = self.runtime;
         let values = at_hand
             .iter()
-            .filter_map(|&index| self.function.params.get(index))
+            .filter_map(|&index| self.of.function.params.get(index))
             .filter(|param| param.is_argument() && param.pattern.is_none())
             .map(|param| {
                 let (name, ident) = (&param.name, &param.ident);
@@ -303,7 +306,7 @@ pub(super) fn condition(predicate: &TokenStream, runtime: &TokenStream) -> Token
 }
 
 /// The predicate, in a closure of its own if a `return` ends it.
-pub(super) fn returning(predicate: &TokenStream, place: SpanRange) -> TokenStream {
+fn returning(predicate: &TokenStream, place: SpanRange) -> TokenStream {
     if !Facts::of_tokens(predicate).returns {
         return predicate.clone();
     }
@@ -329,4 +332,68 @@ fn result_name(head: TokenStream) -> String {
 
 fn old_value_ident(index: usize) -> Ident {
     local(&format_ident!("kept_{index}").to_string())
+}
+
+/// `|text| { text.text("Refund "); text.value(&cents, format_args!("{cents}")); text.text("?"); }`
+///
+/// The values are those that a model may have written; any other is written with `text.computed(format_args!(..));`.
+fn question(question: &Message) -> TokenStream {
+    let (text, span) = (local("text"), question.literal.span());
+    let pieces = pieces(&question.literal.value()).unwrap_or_default();
+    let pieces = pieces.iter().map(|piece| {
+        let shown = match piece {
+            Piece::Text(plain) => return quote!(#text.text(#plain);),
+            Piece::Value(shown) => shown,
+        };
+        let key = shown.key();
+        let placeholder = LitStr::new(&shown.written(), span);
+        let arg = shown.position.and_then(|at| question.args.get(at));
+        if !question.from_model.contains(&key) {
+            let arg = arg.map(|arg| quote!(, #arg));
+            return quote!(#text.computed(::core::format_args!(#placeholder #arg)););
+        }
+        let Some(arg) = arg else {
+            // The placeholder omits `r#`.
+            let word = syn::parse_str::<Ident>(&key);
+            let ident =
+                word.map_or_else(|_| Ident::new_raw(&key, span), |_| Ident::new(&key, span));
+            return quote!(#text.value(&#ident, ::core::format_args!(#placeholder),););
+        };
+        // Evaluated once: its size is looked at as well.
+        let mut value = local("value");
+        if let Some(first) = arg.clone().into_iter().next() {
+            value.set_span(value.span().located_at(first.span()));
+        }
+        quote! {
+            match &(#arg) {
+                #value => #text.value(#value, ::core::format_args!(#placeholder, #value),),
+            }
+        }
+    });
+    quote!(|#text| { #(#pieces)* })
+}
+
+/// `contract_assert!(total >= 0, "the total is {total}")`
+pub(crate) fn assertion(assertion: &Assertion) -> TokenStream {
+    let runtime = names::runtime(&assertion.krate);
+    let (text, condition) = (&assertion.text, &assertion.condition);
+    let format = assertion.format.as_ref();
+    let message = data::option(format.and_then(|format| format.clone().into_iter().next()));
+    let policy = data::policy(assertion.policy.as_ref(), &runtime);
+    let (line, column) = data::position(assertion.span);
+    let seen = local("details");
+    let say = format.map(|format| quote!(#seen.message(::core::format_args!(#format));));
+    let shown = format.map_or_else(|| quote!(_), |_| quote!(#seen));
+    // Not by a path: `$crate` in it would keep its place, and every error would point at all of the macro.
+    let result = Ident::new("__ContractConditionResult", Span::mixed_site());
+    let place = SpanRange::of(condition);
+    let condition = place.called(quote!(#result::), "checked", returning(condition, place));
+    let holds = quote_spanned!(assertion.span=> || #condition);
+    quote! {{
+        use #runtime::ConditionResult as #result;
+        static __CONTRACT_CONDITION: #runtime::Condition = #runtime::Condition::new(
+            #runtime::ConditionKind::Assert, #text, #message, #policy, &[], (#line, #column),
+        );
+        #runtime::assert(&__CONTRACT_CONDITION, ::core::file!(), #holds, |#shown| { #say });
+    }}
 }

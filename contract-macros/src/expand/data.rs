@@ -8,11 +8,10 @@ use syn::ext::IdentExt;
 use syn::{Expr, ExprLit, Lit, ReturnType, Type, UnOp};
 
 use super::portable;
-use super::types::anonymous_lifetimes;
-use crate::describe;
+use super::shim::anonymous_lifetimes;
 use crate::model::{
-    Absent, AskedTool, Clause, ClauseKind, Description, Given, HistoryUse, Message, Param, Policy,
-    Portable, Role, Set, Shown, Tool, Verify,
+    Absent, AskedTool, Clause, ClauseKind, Contracted, Description, Given, HistoryUse, Message,
+    Param, Policy, Portable, Role, Set, Shown, Tool, Verify,
 };
 use crate::source;
 
@@ -20,13 +19,12 @@ use crate::source;
 pub(super) fn contract(
     name: &str,
     policy: Option<&Set<Policy>>,
-    (clauses, givens): (&[Clause], &[Given]),
-    params: &[Param],
+    of: &Contracted,
     returned: Option<&ReturnType>,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let policy = self::policy(policy, runtime);
-    let conditions = clauses.iter().map(|clause| {
+    let (policy, params) = (self::policy(policy, runtime), &of.function.params);
+    let conditions = of.clauses.iter().map(|clause| {
         let condition = condition(clause, params, runtime);
         let read = returned.map(|_| read(clause, params, runtime));
         let post = returned.filter(|_| clause.kind == ClauseKind::Post);
@@ -35,9 +33,8 @@ pub(super) fn contract(
         let asking = asking.map(|used| asking_tools(used, runtime));
         quote!(#condition #read #returning #asking)
     });
-    let absences = givens
-        .iter()
-        .filter_map(|given| absence(given, params, runtime));
+    let absences = of.givens.iter();
+    let absences = absences.filter_map(|given| absence(given, params, runtime));
     let conditions = conditions.chain(absences);
     let secrets = params.iter().filter(|param| param.is_secret());
     let secrets = secrets.map(|param| &param.name);
@@ -54,13 +51,23 @@ pub(super) fn contract(
 
 pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
     let kind = match clause.kind {
-        ClauseKind::Pre => quote!(Pre),
-        ClauseKind::Post | ClauseKind::PostErr => quote!(Post),
+        ClauseKind::Pre => "Pre",
+        ClauseKind::Post | ClauseKind::PostErr => "Post",
     };
-    let policy = policy(clause.policy.as_ref(), runtime);
-    let (place, message) = (position(clause.span), clause.message.as_ref());
+    let (policy, message) = (
+        policy(clause.policy.as_ref(), runtime),
+        clause.message.as_ref(),
+    );
     let names = &names(&clause.mentions, params);
-    new_condition(&kind, &clause.text, message, &policy, names, place, runtime)
+    new_condition(
+        kind,
+        &clause.text,
+        message,
+        &policy,
+        names,
+        clause.span,
+        runtime,
+    )
 }
 
 /// A given that can end the call, among the conditions.
@@ -72,9 +79,16 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
         Some(Absent::Message(message)) => Some(message),
         Some(Absent::Error) | None => None,
     };
-    let (kind, policy) = (quote!(Given), policy(None, runtime));
-    let (place, names) = (position(given.span), &names(&given.mentions, params));
-    let condition = new_condition(&kind, &given.text, message, &policy, names, place, runtime);
+    let (policy, names) = (policy(None, runtime), &names(&given.mentions, params));
+    let condition = new_condition(
+        "Given",
+        &given.text,
+        message,
+        &policy,
+        names,
+        given.span,
+        runtime,
+    );
     let asking = given.history.iter().map(|used| asking_tools(used, runtime));
     let demand = given.demand.iter();
     Some(quote!(#condition #(.demanding(#demand))* #(#asking)*))
@@ -82,24 +96,23 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
 
 /// `rt::Condition::new(..)`, and `.renaming(&[("start", "begin")])` where the author's name of an argument is not the model's.
 fn new_condition(
-    kind: &TokenStream,
+    kind: &str,
     text: &str,
     message: Option<&Message>,
     policy: &TokenStream,
     names: &[(String, &String)],
-    (line, column): (u32, u32),
+    place: Span,
     runtime: &TokenStream,
 ) -> TokenStream {
+    let kind = Ident::new(kind, Span::call_site());
     let message = option(message.map(|message| message.literal.value()));
+    let (line, column) = position(place);
     let all = names.iter().map(|(_, name)| name);
-    let new = quote! {
-        #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#all),*], (#line, #column))
-    };
     let other = names.iter().filter(|(own, name)| own != *name);
     let pairs: Vec<TokenStream> = other.map(|(own, name)| quote!((#own, #name))).collect();
-    match pairs.as_slice() {
-        [] => new,
-        pairs => quote!(#new .renaming(&[#(#pairs),*])),
+    let renaming = (!pairs.is_empty()).then(|| quote!(.renaming(&[#(#pairs),*])));
+    quote! {
+        #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#all),*], (#line, #column)) #renaming
     }
 }
 
@@ -120,10 +133,8 @@ fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
             name,
             arguments,
         } = tool;
-        let function = option(
-            path.as_ref()
-                .map(|path| quote!(|| #runtime::type_of(&#path))),
-        );
+        let path = path.as_ref();
+        let function = option(path.map(|path| quote!(|| #runtime::type_of(&#path))));
         quote! {
             #runtime::AskedTool {
                 function: #function,
@@ -178,14 +189,8 @@ fn probed(clause: &Clause, params: &[Param]) -> Option<usize> {
 pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let options = &tool.options;
     let params = &tool.function.params;
-    let contract = contract(
-        &tool.name.text,
-        options.policy.as_ref(),
-        (&tool.clauses, &tool.givens),
-        params,
-        Some(&tool.function.sig.output),
-        runtime,
-    );
+    let (policy, returned) = (options.policy.as_ref(), &tool.function.sig.output);
+    let contract = contract(&tool.name.text, policy, tool, Some(returned), runtime);
     // In a constant of its own: as an argument of `Some` a wrong type would be explained by the types of `Option`.
     let title = option(options.title.as_ref().map(|title| {
         quote!({
@@ -315,7 +320,7 @@ fn constant(expr: &Expr, ty: &Type, runtime: &TokenStream) -> TokenStream {
 }
 
 pub(super) fn literal(expr: &Expr) -> Option<String> {
-    let text = describe::literal(expr).map(|text| json(&text));
+    let text = source::literal_text(expr).map(|text| json(&text.value()));
     text.or_else(|| no_text(expr))
 }
 

@@ -13,12 +13,12 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{ReturnType, Type};
 
+use super::shim::{result_type, whole_result};
 use super::span::SpanRange;
-use super::types::{result_type, whole_result};
 use super::{data, findings, local, portable, shim};
 use crate::attributes;
 use crate::given;
-use crate::model::{Absent, Clause, Contracted, Function, Given, Message, Param, Tool};
+use crate::model::{Absent, Contracted, Function, Given, Message, Param, Tool};
 use crate::names;
 use crate::spelling::holds_impl;
 
@@ -26,18 +26,16 @@ use crate::spelling::holds_impl;
 pub(super) fn tool(tool: &Tool) -> TokenStream {
     let (runtime, import) = names::runtime_in_body(&tool.krate);
     let runtime = &runtime;
-    let function = &tool.function;
     let [body, checked, call_name, output_name] = ["body", "checked", "call", "output"]
         .map(|what| Ident::new(&format!("{}{what}", names::PREFIX), Span::call_site()));
     let forms = forms(tool, &body, &checked, &quote!(#body), runtime, None);
-    let call = local("call");
-    let checked = quote!(#checked);
-    let running = shim::running(function, &checked, runtime);
+    let (call, checked) = (local("call"), quote!(#checked));
+    let running = shim::running(&tool.function, &checked, runtime);
     let output = shim::output(tool, runtime);
     let spec = data::spec(tool, runtime);
     let levels = portable::lint_levels(&tool.clauses);
     let findings = findings::of_tool(tool, &quote!(__CONTRACT_SPEC), runtime);
-    let name = &function.sig.ident;
+    let name = &tool.function.sig.ident;
     let direct = direct(tool, &quote!(__CONTRACT_SPEC.contract), &checked, runtime);
     let inside = quote! {
         #import
@@ -61,26 +59,20 @@ pub(super) fn tool(tool: &Tool) -> TokenStream {
         }
         #direct
     };
-    visible(function, &inside)
+    visible(&tool.function, &inside)
 }
 
 pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
     let (runtime, import) = names::runtime_in_body(&contracted.krate);
     let runtime = &runtime;
-    let (function, givens) = (&contracted.function, &contracted.givens);
-    let sig = &function.sig;
-    let contract = data::contract(
-        &sig.ident.unraw().to_string(),
-        None,
-        (&contracted.clauses, givens),
-        &function.params,
-        None,
-        runtime,
-    );
+    let function = &contracted.function;
+    let (sig, vis) = (&function.sig, &function.vis);
+    let name = sig.ident.unraw().to_string();
+    let contract = data::contract(&name, None, contracted, None, runtime);
     let findings = findings::of_contracted(contracted, runtime);
-    let mut judged = Judged::new(function, givens, &contracted.clauses, runtime);
+    let mut judged = Judged::new(contracted, runtime);
     judged.body_in_place = true;
-    let inside = if givens.is_empty() {
+    let inside = if contracted.givens.is_empty() {
         judged.ending = Ending::Settle;
         let (before, body) = (judged.before(), judged.body());
         // After a body that never returns, nothing can be judged.
@@ -91,23 +83,15 @@ pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
             quote!(#before let #out = #body; #after #out)
         }
     } else {
-        let (settle, expression) = (settle(function, givens, runtime), judged.expression());
+        let (settle, expression) = (settle(contracted, runtime), judged.expression());
         quote!(#settle(#expression))
     };
-    let (outer, inner, vis) = (&function.attrs_outer, &function.attrs_inner, &function.vis);
-    let params = function.params.iter().map(|param| match &param.pattern {
-        None => parameter(param),
-        Some(pattern) => {
-            let (cfgs, attrs, ty) = (&param.cfgs, &param.attrs, &param.ty);
-            quote!(#(#cfgs)* #(#attrs)* #pattern: #ty)
-        }
-    });
+    let (outer, inner) = (&function.attrs_outer, &function.attrs_inner);
+    let params = function.params.iter().map(parameter);
     let signature = signature(function, &sig.ident, None, params, &sig.output);
     let uses = attributes::run_on_nothing(&function.uses);
-    let (frame, opened) = (
-        local("frame"),
-        frame(function, givens, &quote!(__CONTRACT), runtime),
-    );
+    let opened = frame(contracted, &quote!(__CONTRACT), runtime);
+    let frame = local("frame");
     quote! {
         #(#outer)*
         #(#inner)*
@@ -126,7 +110,11 @@ pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
 fn parameter(param: &Param) -> TokenStream {
     let (cfgs, attrs, ident, ty) = (&param.cfgs, &param.attrs, &param.ident, &param.ty);
     let mutable = param.mutable.then(|| quote!(mut));
-    quote!(#(#cfgs)* #(#attrs)* #mutable #ident: #ty)
+    let name = match &param.pattern {
+        Some(pattern) => quote!(#pattern),
+        None => quote!(#mutable #ident),
+    };
+    quote!(#(#cfgs)* #(#attrs)* #name: #ty)
 }
 
 /// `async unsafe fn name<T>(&self, frame, params) -> Output where ..`
@@ -147,10 +135,7 @@ fn signature(
 
 pub(super) fn visible(function: &Function, inside: &TokenStream) -> TokenStream {
     let (attrs, vis, sig) = (&function.attrs_outer, &function.vis, &function.sig);
-    let params = function.params.iter().map(|param| {
-        let (cfgs, ident, ty) = (&param.cfgs, visible_name(function, &param.ident), &param.ty);
-        quote!(#(#cfgs)* #ident: #ty)
-    });
+    let params = passed(function, |ident| visible_name(function, ident), true);
     let signature = signature(function, &sig.ident, None, params, &sig.output);
     let uses = attributes::run_on_nothing(&function.uses);
     quote! {
@@ -179,32 +164,28 @@ pub(super) fn direct(
     runtime: &TokenStream,
 ) -> TokenStream {
     let function = &tool.function;
-    let frame = frame(function, &tool.givens, contract, runtime);
-    let settle = settle(function, &tool.givens, runtime);
+    let (frame, settle) = (frame(tool, contract, runtime), settle(tool, runtime));
     let waited = function.is_async.then(|| quote!(.await));
-    let arguments = arguments(function, |ident| visible_name(function, ident));
+    let arguments = passed(function, |ident| visible_name(function, ident), false);
     quote!(#settle(#checked(#frame, #(#arguments),*) #waited))
 }
 
-/// The arguments that pass all parameters on.
-fn arguments(
+/// The parameters by their names, as arguments that pass them on or with their types.
+fn passed(
     function: &Function,
     named: impl Fn(&Ident) -> Ident,
+    typed: bool,
 ) -> impl Iterator<Item = TokenStream> {
     function.params.iter().map(move |param| {
-        let (cfgs, ident) = (&param.cfgs, named(&param.ident));
-        quote!(#(#cfgs)* #ident)
+        let (cfgs, ident, ty) = (&param.cfgs, named(&param.ident), &param.ty);
+        let ty = typed.then(|| quote!(: #ty));
+        quote!(#(#cfgs)* #ident #ty)
     })
 }
 
-fn frame(
-    function: &Function,
-    givens: &[Given],
-    contract: &TokenStream,
-    runtime: &TokenStream,
-) -> TokenStream {
+fn frame(of: &Contracted, contract: &TokenStream, runtime: &TokenStream) -> TokenStream {
     // What is looked up may wait.
-    if function.is_async && !givens.is_empty() {
+    if of.function.is_async && !of.givens.is_empty() {
         quote!(#runtime::Frame::direct_later(&#contract))
     } else {
         quote!(#runtime::Frame::direct(&#contract))
@@ -212,9 +193,9 @@ fn frame(
 }
 
 /// The function that ends a direct call. A function without a result can return early if a given is absent.
-fn settle(function: &Function, givens: &[Given], runtime: &TokenStream) -> TokenStream {
-    match function.sig.output {
-        ReturnType::Default if !givens.is_empty() => quote!(#runtime::settle_unit),
+fn settle(of: &Contracted, runtime: &TokenStream) -> TokenStream {
+    match of.function.sig.output {
+        ReturnType::Default if !of.givens.is_empty() => quote!(#runtime::settle_unit),
         _ => quote!(#runtime::settle),
     }
 }
@@ -229,43 +210,31 @@ pub(super) fn forms(
     head: Option<&TokenStream>,
 ) -> TokenStream {
     let function = &tool.function;
-    let mut judged = Judged::new(function, &tool.givens, &tool.clauses, runtime);
+    let mut judged = Judged::new(tool, runtime);
     judged.confirm = tool.confirm.as_ref().map(|(question, _)| question);
     let (sig, attrs, frame) = (&function.sig, &function.attrs_inner, local("frame"));
-    // A parameter that only a condition looks at is used, though not in the body.
-    let used = quote!(#[allow(unused_variables, reason = "a condition looks at it")]);
-    let params = |is_used: &dyn Fn(usize) -> bool| -> Vec<TokenStream> {
-        let params = function.params.iter().enumerate().map(|(index, param)| {
-            let used = is_used(index).then_some(&used);
-            let param = parameter(param);
-            quote!(#used #param)
-        });
-        params.collect()
-    };
-    let (own, attrs_checked, params, inside) = if judged.body_in_place {
-        (None, &attrs[..], params(&|_| true), judged.expression())
-    } else {
-        let in_question = || tool.confirm.iter().flat_map(|(_, mentions)| mentions);
-        let in_conditions = || tool.clauses.iter().flat_map(|clause| &clause.mentions);
-        let named = |index| {
-            in_conditions()
-                .chain(in_question())
-                .any(|&named| named == index)
-        };
-        let signature = signature(
-            function,
-            body_name,
-            None,
-            params(&named).into_iter(),
-            &sig.output,
+    let in_question = tool.confirm.iter().flat_map(|(_, mentions)| mentions);
+    let mut mentioned: Vec<usize> = in_question.copied().collect();
+    mentioned.extend(tool.clauses.iter().flat_map(|clause| &clause.mentions));
+    let params = function.params.iter().enumerate().map(|(index, param)| {
+        let is_used = judged.body_in_place || mentioned.contains(&index);
+        let used = is_used.then(
+            // A parameter that only a condition looks at is used, though not in the body.
+            || quote!(#[allow(unused_variables, reason = "a condition looks at it")]),
         );
+        let param = parameter(param);
+        quote!(#used #param)
+    });
+    let mut params: Vec<TokenStream> = params.collect();
+    let (own, attrs_checked, inside) = if judged.body_in_place {
+        (None, &attrs[..], judged.expression())
+    } else {
+        let plain = passed(function, Ident::clone, true).collect();
+        let own = std::mem::replace(&mut params, plain).into_iter();
+        let signature = signature(function, body_name, None, own, &sig.output);
         let written = &function.body;
         let own = quote!(#head #(#attrs)* #signature #written);
-        let plain = function.params.iter().map(|param| {
-            let (cfgs, ident, ty) = (&param.cfgs, &param.ident, &param.ty);
-            quote!(#(#cfgs)* #ident: #ty)
-        });
-        let arguments = arguments(function, Ident::clone);
+        let arguments = passed(function, Ident::clone, false);
         let waited = sig.asyncness.as_ref().map(|_| quote!(.await));
         let (before, out, after) = (judged.before(), local("out"), judged.after());
         let inside = quote! {
@@ -274,16 +243,12 @@ pub(super) fn forms(
             #after
             ::core::result::Result::Ok(#out)
         };
-        (Some(own), &[][..], plain.collect(), inside)
+        (Some(own), &[][..], inside)
     };
     let output = result_type(&sig.output);
-    let signature = signature(
-        function,
-        checked_name,
-        Some(quote!(mut #frame: #runtime::Frame)),
-        params.into_iter(),
-        &quote!(-> ::core::result::Result<#output, #runtime::Stop>),
-    );
+    let output = quote!(-> ::core::result::Result<#output, #runtime::Stop>);
+    let frame = Some(quote!(mut #frame: #runtime::Frame));
+    let signature = signature(function, checked_name, frame, params.into_iter(), &output);
     // The frame is one argument more than the author has written.
     let many = (sig.inputs.len() == 7)
         .then(|| quote!(#[allow(clippy::too_many_arguments, reason = "one of them is ours")]));
@@ -301,9 +266,7 @@ enum Ending {
 
 /// A function with the conditions and lookups around its body.
 pub(super) struct Judged<'m> {
-    pub(super) function: &'m Function,
-    givens: &'m [Given],
-    pub(super) clauses: &'m [Clause],
+    pub(super) of: &'m Contracted,
     /// What is asked before every call.
     pub(super) confirm: Option<&'m Message>,
     pub(super) runtime: &'m TokenStream,
@@ -313,20 +276,14 @@ pub(super) struct Judged<'m> {
 }
 
 impl<'m> Judged<'m> {
-    fn new(
-        function: &'m Function,
-        givens: &'m [Given],
-        clauses: &'m [Clause],
-        runtime: &'m TokenStream,
-    ) -> Self {
+    fn new(of: &'m Contracted, runtime: &'m TokenStream) -> Self {
+        let can_fail = given::can_fail(&of.givens);
         Self {
-            function,
-            givens,
-            clauses,
+            of,
             confirm: None,
             runtime,
-            body_in_place: !givens.is_empty(),
-            ending: if given::can_fail(givens) {
+            body_in_place: !of.givens.is_empty(),
+            ending: if can_fail {
                 Ending::ReturnOk
             } else {
                 Ending::Return
@@ -336,31 +293,26 @@ impl<'m> Judged<'m> {
 
     /// An expression of the type `Result<Output, rt::Stop>`; it needs the frame and the parameters in scope.
     fn expression(&self) -> TokenStream {
-        let runtime = self.runtime;
-        let ty = result_type(&self.function.sig.output);
+        let (runtime, function) = (self.runtime, &self.of.function);
+        let ty = result_type(&function.sig.output);
         // `impl Trait` has no name.
         let output = if holds_impl(&ty) {
             quote!(_)
         } else {
             ty.clone()
         };
-        let of = whole_result(&self.function.sig);
-        let out = local("out");
+        let (of, out) = (whole_result(&function.sig), local("out"));
         let can_fail = matches!(self.ending, Ending::ReturnOk);
-        let (returned, end) = if can_fail {
-            let end = of.called(quote!(<#ty as #runtime::Fallible>::), "judged", &out);
+        let mut returned = quote!(::core::result::Result<#output, #runtime::Stop>);
+        let mut end = quote!(::core::result::Result::Ok(#out));
+        if can_fail {
             let form = quote!(#runtime::JudgedForm<#output);
-            let form = of.around(form, TokenStream::new(), quote!(>));
-            (form, end)
-        } else {
-            (
-                quote!(::core::result::Result<#output, #runtime::Stop>),
-                quote!(::core::result::Result::Ok(#out)),
-            )
-        };
+            returned = of.around(form, TokenStream::new(), quote!(>));
+            end = of.called(quote!(<#ty as #runtime::Fallible>::), "judged", &out);
+        }
         let (before, body, after) = (self.before(), self.body(), self.after());
         let inside = quote!(#before let #out = #body; #after #end);
-        let judged = if self.function.is_async {
+        let judged = if function.is_async {
             quote!(#runtime::run_async::<#returned, _>(async { #inside }).await)
         } else {
             let (run, head) = (of.begin(quote!(#runtime::run)), of.begin(quote!(|| ->)));
@@ -381,9 +333,9 @@ impl<'m> Judged<'m> {
     /// Everything before the body: givens and preconditions in order, and the values that postconditions need.
     fn before(&self) -> TokenStream {
         let frame = local("frame");
-        let all = self.clauses.len();
+        let all = self.of.clauses.len();
         let mut steps = TokenStream::new();
-        let mut givens = self.givens.iter().peekable();
+        let mut givens = self.of.givens.iter().peekable();
         let (mut index, mut position) = (all, 0);
         loop {
             while let Some(given) = givens.next_if(|given| given.position == position) {
@@ -404,10 +356,10 @@ impl<'m> Judged<'m> {
     }
 
     fn body(&self) -> TokenStream {
-        let (runtime, body) = (self.runtime, &self.function.body);
-        let ty = result_type(&self.function.sig.output);
+        let (runtime, function) = (self.runtime, &self.of.function);
+        let (ty, body) = (result_type(&function.sig.output), &function.body);
         // `impl Trait` has no name, so the closure's own type has to do.
-        match (self.function.is_async, holds_impl(&ty)) {
+        match (function.is_async, holds_impl(&ty)) {
             (false, false) => quote!(#runtime::run(|| -> #ty #body)),
             (false, true) => quote!(#runtime::run(|| #body)),
             (true, false) => quote!(#runtime::run_async::<#ty, _>(async #body).await),
@@ -419,9 +371,9 @@ impl<'m> Judged<'m> {
     fn after(&self) -> TokenStream {
         let runtime = self.runtime;
         let (frame, out) = (local("frame"), local("out"));
-        let after = self.after_clauses(whole_result(&self.function.sig));
+        let after = self.after_clauses(whole_result(&self.of.function.sig));
         let after = after.iter().map(|judged| self.step(judged));
-        let then = self.givens.iter().filter_map(|given| {
+        let then = self.of.givens.iter().filter_map(|given| {
             let then = given.then.as_ref()?;
             Some(quote! {
                 if #frame.is_awaited() && #runtime::SuccessProbe::new(&#out).success().is_some() {
@@ -461,28 +413,33 @@ impl<'m> Judged<'m> {
         let (frame, details) = (local("frame"), local("details"));
         let (found, why) = (local("found"), local("why"));
         let place = SpanRange::of(value);
+        let (some, none) = (
+            quote!(::core::option::Option::Some),
+            quote!(::core::option::Option::None),
+        );
         let (opened, present, missing, sentence, message) = match absent {
-            Absent::Message(message) => (
-                place.called(quote!(#runtime::Present::), "present", value),
-                quote!(::core::option::Option::Some(#found)),
-                quote!(::core::option::Option::None),
-                quote!(::core::option::Option::None),
-                Some(message),
-            ),
-            Absent::Error => (
-                place.called(quote!(#runtime::Opened::), "opened", value),
-                quote!(::core::result::Result::Ok(#found)),
-                quote!(::core::result::Result::Err(#why)),
-                quote!(::core::option::Option::Some(#why)),
-                None,
-            ),
+            Absent::Message(message) => {
+                let opened = place.called(quote!(#runtime::Present::), "present", value);
+                (opened, some, none.clone(), none, Some(message))
+            }
+            Absent::Error => {
+                let opened = place.called(quote!(#runtime::Opened::), "opened", value);
+                let missing = quote!(::core::result::Result::Err(#why));
+                (
+                    opened,
+                    quote!(::core::result::Result::Ok),
+                    missing,
+                    quote!(#some(#why)),
+                    None,
+                )
+            }
         };
         let shown = self.details_of(&given.mentions, message, &details);
         let end = self.end(&quote!(#frame.absent(#index, #sentence, |#details| { #shown })));
         quote! {
             #frame.look_up(#index);
             let #mutable #ident = match #opened {
-                #present => #found,
+                #present(#found) => #found,
                 #missing => { #end }
             };
         }

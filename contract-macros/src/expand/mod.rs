@@ -24,24 +24,21 @@
 //! }
 //! ```
 
-mod assertion;
 mod clauses;
 pub(crate) mod data;
 mod findings;
 mod function;
 mod portable;
-mod question;
 mod shim;
 mod span;
 mod tool_set;
-mod types;
 
 use proc_macro2::{Ident, Span, TokenStream};
 
 use crate::model::Model;
 use crate::names;
 
-pub(crate) use assertion::assertion;
+pub(crate) use clauses::assertion;
 
 pub(crate) fn model(model: &Model) -> TokenStream {
     match model {

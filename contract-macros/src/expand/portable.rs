@@ -5,8 +5,8 @@ use quote::{quote, quote_spanned};
 use syn::{ReturnType, Type};
 
 use super::clauses::condition;
+use super::shim::{anonymous_lifetimes, opened};
 use super::span::SpanRange;
-use super::types::{anonymous_lifetimes, opened};
 use crate::model::{Clause, Converted, KindSource, Opaque, Operator, Param, Portable};
 use crate::spelling::holds_impl;
 

@@ -18,7 +18,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Attribute, Generics, Meta};
+use syn::{Attribute, Generics, MetaList};
 
 use super::{data, findings, function, local, portable, shim};
 use crate::attributes;
@@ -100,11 +100,8 @@ fn registered(set: &ToolSet, runtime: &TokenStream) -> TokenStream {
 
 /// The name of what is generated for one method.
 fn name(tool: &Tool, what: &str) -> Ident {
-    let method = tool.function.sig.ident.unraw();
-    Ident::new(
-        &format!("{}{what}_{method}", names::PREFIX),
-        Span::call_site(),
-    )
+    let (prefix, method) = (names::PREFIX, tool.function.sig.ident.unraw());
+    Ident::new(&format!("{prefix}{what}_{method}"), Span::call_site())
 }
 
 fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStream {
@@ -117,14 +114,8 @@ fn method(tool: &Tool, generics: &Generics, runtime: &TokenStream) -> TokenStrea
     let contract = quote!(Self::#spec().contract);
     let direct = function::direct(tool, &contract, &quote!(self.#checked), runtime);
     let visible = function::visible(function, &direct);
-    let forms = function::forms(
-        tool,
-        &body,
-        &checked,
-        &quote!(self.#body),
-        runtime,
-        Some(head),
-    );
+    let own = quote!(self.#body);
+    let forms = function::forms(tool, &body, &checked, &own, runtime, Some(head));
     let call_local = local("call");
     let running = shim::running(function, &quote!(Self::#checked), runtime);
     let output_body = shim::output(tool, runtime);
@@ -169,14 +160,15 @@ fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream)
 
 /// The lints that the author allows or expects for a method are allowed in the items generated beside it.
 fn lint_levels(attrs: &[Attribute]) -> Vec<TokenStream> {
-    let level = |attr: &Attribute| match &attr.meta {
-        Meta::List(list) if attr.path().is_ident("allow") || attr.path().is_ident("expect") => {
-            let lints = &list.tokens;
-            Some(quote!(#[allow(#lints)]))
-        }
-        _ => None,
-    };
-    attrs.iter().filter_map(level).collect()
+    let levels = attrs.iter().filter(|attr| {
+        ["allow", "expect"]
+            .iter()
+            .any(|level| attr.path().is_ident(level))
+    });
+    let levels = levels.filter_map(|attr| attr.meta.require_list().ok());
+    levels
+        .map(|MetaList { tokens, .. }| quote!(#[allow(#tokens)]))
+        .collect()
 }
 
 fn cfgs(attrs: &[Attribute]) -> Vec<&Attribute> {
