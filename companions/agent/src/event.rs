@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::message::written_call;
-use super::model::{ModelError, ModelFault, Usage};
+use super::model::{ModelError, Usage};
 
 /// The contract of a retry whose reply was of no use.
 pub(super) const REPLY: &str = "agent.reply";
@@ -187,13 +187,27 @@ pub enum RunError {
         terminated: bool,
     },
     /// The model could not be reached, or its reply could not be read.
-    #[error("the model failed: {message}")]
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use contract_agent::{ModelError, RunError};
+    ///
+    /// fn worth_another_try(error: &RunError) -> Option<Duration> {
+    ///     match error {
+    ///         RunError::Model { error: ModelError::Status { status: 429 | 503, retry_after, .. } } => {
+    ///             Some(retry_after.unwrap_or(Duration::from_secs(30)))
+    ///         }
+    ///         RunError::Model { error: ModelError::Cut } => Some(Duration::ZERO),
+    ///         _ => None,
+    ///     }
+    /// }
+    /// # assert_eq!(worth_another_try(&RunError::NoAnswer), None);
+    /// ```
+    #[error("the model failed: {error}")]
     Model {
-        /// The message of the error.
-        message: String,
-        /// The kind of model error.
-        #[serde(default)]
-        fault: ModelFault,
+        /// Its error.
+        error: ModelError,
     },
     /// The model repeated itself.
     #[error("the model is in a loop: it repeated itself {repeated} times")]
@@ -253,13 +267,4 @@ fn sentences(requests: &[ApprovalRequest]) -> String {
         .map(|one| one.to_string().replace('\n', " "))
         .collect();
     texts.join(" ")
-}
-
-impl RunError {
-    pub(super) fn model(error: &ModelError) -> Self {
-        Self::Model {
-            message: error.to_string(),
-            fault: ModelFault::of(error),
-        }
-    }
 }

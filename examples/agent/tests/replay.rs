@@ -89,14 +89,16 @@ fn another_question_is_another_conversation() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let events = events(&output);
     let Some(Event::Error {
-        error: RunError::Model { message, .. },
+        error: RunError::Model { error },
     }) = events.last()
     else {
         panic!("{events:?}");
     };
     assert!(
-        message.contains("request 1 differs from the recording"),
-        "{message}"
+        error
+            .to_string()
+            .contains("request 1 differs from the recording"),
+        "{error}"
     );
 }
 

@@ -20,7 +20,7 @@ use super::{Cost, InnerAgent, Turn, begin};
 use crate::event::{Event, REPLY, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::message::Message;
-use crate::model::{Delta, Model, ModelFault, Request};
+use crate::model::{Delta, Model, ModelError, Request};
 
 /// Lets a text-only model call tools and answer, with each reply constrained to one JSON object.
 ///
@@ -130,7 +130,7 @@ impl<M: Model> ConstrainedAgent<M> {
         let mut pieces = self.model.reply(request);
         let (mut text, mut transcript) = (String::new(), Transcript::default());
         while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
-            let piece = piece.map_err(|error| RunError::model(&error))?;
+            let piece = piece.map_err(|error| RunError::Model { error })?;
             cost.note(&piece);
             match piece {
                 Delta::Text(more) => {
@@ -182,10 +182,8 @@ impl<M: Model> ConstrainedAgent<M> {
             };
             attempt += 1;
             if attempt > self.attempts {
-                let message =
-                    format!("its reply is not a JSON object of the requested form: {reason}");
-                let fault = ModelFault::Constraint;
-                return Err(RunError::Model { message, fault });
+                let error = ModelError::Form { message: reason };
+                return Err(RunError::Model { error });
             }
             let feedback = format!(
                 "Your reply is not valid: {reason}. Reply again with one JSON object and nothing else."

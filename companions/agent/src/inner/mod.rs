@@ -171,7 +171,7 @@ async fn read_reply(
             Ok(piece) => piece,
             Err(error) => {
                 cost.close(emitter).await;
-                return Err(RunError::model(&error));
+                return Err(RunError::Model { error });
             }
         };
         cost.note(&piece);

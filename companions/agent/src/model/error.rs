@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use contract_dialects::ExportError;
+use serde::{Deserialize, Serialize};
 
 /// Why a model gave no reply, or only a part of one.
 ///
@@ -23,7 +23,8 @@ use contract_dialects::ExportError;
 ///     "the provider answered with status 429, 3 times, and asks to wait 20s: too many tokens per minute",
 /// );
 /// ```
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ModelError {
     /// A recording could not be written.
@@ -61,8 +62,6 @@ pub enum ModelError {
     Provider {
         /// The provider's message.
         message: String,
-        /// How long to wait before the next try, in seconds, if the provider says so.
-        retry_after: Option<u64>,
     },
     /// The provider answered with a status that is not a success.
     #[error("the provider answered with status {status}{}: {message}{}", Often(*tries, *retry_after), advice(*status))]
@@ -73,7 +72,7 @@ pub enum ModelError {
         retry_after: Option<Duration>,
         /// How often the request was tried, including this time.
         tries: u32,
-        /// The provider's message.
+        /// The sentence in its answer, or the beginning of the answer, at most 1,000 characters.
         message: String,
     },
     /// No connection, or it broke before an answer came.
@@ -109,8 +108,17 @@ pub enum ModelError {
         said: String,
     },
     /// The tools cannot be exported to the provider's dialect.
-    #[error(transparent)]
-    Tools(#[from] ExportError),
+    #[error("{message}")]
+    Tools {
+        /// What cannot be said.
+        message: String,
+    },
+    /// The reply is not of the form that the agent asked for, however often it was asked again.
+    #[error("its reply is not a JSON object of the requested form: {message}")]
+    Form {
+        /// What is wrong with it.
+        message: String,
+    },
     /// The model was called outside a tokio runtime.
     #[error("requests to a provider need a tokio runtime; run the agent inside one")]
     NoRuntime,

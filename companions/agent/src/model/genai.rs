@@ -1,29 +1,21 @@
 //! Models of real providers, over HTTP.
 //!
-//! The crate `genai` makes the requests and reads the events. Four things do not go through its hands, because it would
-//! change them: the tools, which go out exactly as [`Registry::export`](contract_runtime::Registry::export) has them (genai rewrites
-//! strict schemas, and knows neither `input_examples` nor Gemini's `parameters`); the name of the model (genai reads
-//! `-high` and the like off its end); the arguments of calls in chat completions, which come in as the model wrote them
-//! (genai parses them, and without streaming fails where it cannot); and the address and the headers.
+//! The crate `genai` makes the requests and reads the replies. Three things do not go through its hands, because it would change
+//! them: the tools, which go out exactly as [`Registry::export`](contract_runtime::Registry::export) has them (genai rewrites strict
+//! schemas, and knows neither `input_examples` nor Gemini's `parameters`); the name of the model (genai reads `-high` and the like
+//! off its end); and the address and the headers.
 
 mod builder;
-mod calls;
 mod environment;
 mod fault;
-mod frames;
 mod provider;
-mod reply_emitter;
+mod reply;
 mod request;
 mod retries;
 mod secrets;
-mod streamed;
-mod whole;
 
 use std::fmt;
-use std::time::Duration;
 
-use contract_dialects::StrictDialect;
-use genai::adapter::AdapterKind;
 use genai::resolver::{AuthData, Endpoint};
 use genai::{Client, Headers, ModelIden, ServiceTarget};
 use tracing::{Instrument as _, Span, field};
@@ -31,9 +23,9 @@ use tracing::{Instrument as _, Span, field};
 pub use builder::{GenaiBuildError, GenaiModelBuilder};
 use fault::Faults;
 pub use provider::Provider;
-use reply_emitter::ReplyEmitter;
-use retries::Retries;
-use secrets::{Secrets, without_secrets};
+use reply::ReplyEmitter;
+use request::Settings;
+use secrets::without_secrets;
 
 use super::{Model, ModelError, Reply, Request};
 use crate::generator::stream_with;
@@ -63,30 +55,13 @@ use crate::generator::stream_with;
 /// - A server that is busy, fails or is not there is asked again, after the wait that it asks for; see
 ///   [`retries`](GenaiModelBuilder::retries).
 /// - Redirects are not followed, and keys appear in no error, no span and no `Debug` output.
-/// - Arguments of calls reach the dispatcher as the model wrote them over chat completions, and over Anthropic messages
-///   with streaming. Elsewhere they arrive as JSON values: of equal keys only the last is there, and spacing and the
-///   exact form of numbers are lost.
+/// - Arguments of streamed calls reach the dispatcher as the model wrote them over chat completions and Anthropic messages. Elsewhere
+///   they arrive as JSON values: of equal keys only the last is there, and spacing and the exact form of numbers are lost.
 /// - What the model thinks before it speaks is not given out, and is not sent back in the next request.
 #[derive(Clone)]
 pub struct GenaiModel {
     client: Client,
     settings: Settings,
-}
-
-#[derive(Clone)]
-struct Settings {
-    model: String,
-    provider: Provider,
-    endpoint: String,
-    /// The chosen one, if any.
-    dialect: Option<StrictDialect>,
-    streams: bool,
-    constrains: bool,
-    silence: Duration,
-    retries: Retries,
-    max_tokens: Option<u32>,
-    temperature: Option<f64>,
-    secrets: Secrets,
 }
 
 impl GenaiModel {
@@ -149,12 +124,10 @@ impl GenaiModel {
                 Ok(()) => return Ok(()),
                 Err(error) => error,
             };
-            let Some(wait) = self.settings.retries.wait(&error, tries) else {
+            let wait = retries::wait(self.settings.retries, &error, tries);
+            let Some(wait) = wait.filter(|_| !emitter.begun) else {
                 return Err(error);
             };
-            if emitter.begun() {
-                return Err(error);
-            }
             tracing::warn!(wait = ?wait, tries, "retrying the request: {error}");
             tokio::time::sleep(wait).await;
             tries += 1;
@@ -170,10 +143,11 @@ impl GenaiModel {
         let settings = &self.settings;
         let chat = request::conversation(request.messages, settings.provider);
         let options = request::options(request, settings)?;
+        let (client, target) = (&self.client, self.target());
         if settings.streams {
-            streamed::reply(self, chat, options, emitter, faults).await
+            reply::streamed(client, target, chat, options, emitter, faults).await
         } else {
-            whole::reply(self, chat, options, emitter, faults).await
+            reply::whole(client, target, chat, options, emitter, faults).await
         }
     }
 
@@ -189,13 +163,8 @@ impl GenaiModel {
                 url,
                 headers: Headers::default(),
             },
-            model: self.identity(),
+            model: ModelIden::new(settings.provider.facts().adapter, settings.model.as_str()),
         }
-    }
-
-    fn identity(&self) -> ModelIden {
-        let adapter: AdapterKind = self.settings.provider.adapter();
-        ModelIden::new(adapter, self.settings.model.as_str())
     }
 
     fn span(&self) -> Span {
@@ -205,7 +174,7 @@ impl GenaiModel {
             otel.name = format_args!("chat {}", settings.model),
             otel.kind = "client",
             gen_ai.operation.name = "chat",
-            gen_ai.provider.name = settings.provider.in_spans(),
+            gen_ai.provider.name = settings.provider.facts().in_spans,
             gen_ai.request.model = %settings.model,
             gen_ai.usage.input_tokens = field::Empty,
             gen_ai.usage.output_tokens = field::Empty,
@@ -224,16 +193,40 @@ impl Model for GenaiModel {
         Box::pin(stream_with(move |emitter| {
             let inside = span.clone();
             async move {
-                let mut emitter = ReplyEmitter::new(emitter, inside);
+                let mut emitter = ReplyEmitter {
+                    emitter,
+                    span: inside,
+                    begun: false,
+                    text: String::new(),
+                };
                 let outcome = if tokio::runtime::Handle::try_current().is_ok() {
                     self.ask(&request, &mut emitter).await
                 } else {
                     Err(ModelError::NoRuntime)
                 };
-                emitter.end(outcome).await;
+                if let Err(error) = outcome {
+                    emitter.span.record("error.type", kind(&error));
+                    emitter.emitter.emit(Err(error)).await;
+                }
             }
             .instrument(span)
         }))
+    }
+}
+
+/// A word for an error, in spans.
+const fn kind(error: &ModelError) -> &'static str {
+    match error {
+        ModelError::Status { .. } => "status",
+        ModelError::Unreachable { .. } => "unreachable",
+        ModelError::Timeout { .. } => "timeout",
+        ModelError::Cut => "cut",
+        ModelError::Unreadable { .. } => "unreadable",
+        ModelError::TooLong => "too_long",
+        ModelError::Withheld { .. } => "withheld",
+        ModelError::Tools { .. } => "tools",
+        ModelError::NoRuntime => "no_runtime",
+        _ => "provider",
     }
 }
 

@@ -1,7 +1,6 @@
 //! The interface between an agent and a language model.
 
 mod error;
-mod fault;
 #[cfg(feature = "genai")]
 mod genai;
 mod replay;
@@ -16,7 +15,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use error::ModelError;
-pub use fault::ModelFault;
 pub use replay::{Recorder, RecordingError, Replay};
 pub use scripted::Scripted;
 

@@ -308,7 +308,7 @@ struct Tree {
 
 /// Add up a tree.
 #[tool]
-#[pre(most >= 1 && most <= 9)]
+#[pre((1..=9).contains(&most))]
 fn add_up(tree: Tree, most: u8) -> i64 {
     let below = tree.below.into_iter().map(|tree| add_up(tree, most));
     tree.leaf + below.sum::<i64>()

@@ -1,7 +1,7 @@
 //! Recordings: played back byte for byte, and strict about what is said.
 
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, InnerAgent, Model, ModelFault, ReActAgent, Recorder,
+    ConstrainedAgent, ContractAgent, InnerAgent, Model, ModelError, ReActAgent, Recorder,
     RecordingError, Replay, RunError, Scripted, ToolCallingAgent,
 };
 use contract_runtime::prelude::*;
@@ -103,8 +103,12 @@ async fn a_result_that_has_changed_is_refused_by_a_strict_replay_alone() {
         assert_eq!(refused.answer, None, "{way}");
         let error = refused.error.expect("an error");
         assert!(
-            matches!(&error, RunError::Model { fault: ModelFault::Recording, message }
-                if message.contains("request 2 differs from the recording")),
+            matches!(
+                &error,
+                RunError::Model {
+                    error: ModelError::Diverged { request: 2, .. }
+                }
+            ),
             "{way}: {error}"
         );
     }

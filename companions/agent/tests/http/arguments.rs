@@ -2,27 +2,25 @@
 
 use contract_agent::Provider;
 use contract_runtime::Status;
+use serde_json::json;
 
-use crate::server::{Answer, Server, calls, says};
-use crate::tools::{agent, built, model, observed};
+use crate::server::{Answer, Piece, Server, calls, says};
+use crate::tools::{agent, built, ended, model, observed};
+use crate::wire::{DONE, chunk};
 
-/// Each way on which arguments come as text.
-const AS_TEXT: [(Provider, bool); 3] = [
-    (Provider::OpenAi, true),
-    (Provider::OpenAi, false),
-    (Provider::Anthropic, true),
-];
+/// The providers that stream arguments as text.
+const AS_TEXT: [Provider; 2] = [Provider::OpenAi, Provider::Anthropic];
 
 #[tokio::test]
 async fn a_call_with_broken_json_is_refused_and_the_model_tries_again() {
-    for (provider, streams) in AS_TEXT {
+    for provider in AS_TEXT {
         let server = Server::with([
             calls("root", r#"{"of": 9, "#),
             calls("root", r#"{"of": 9}"#),
             says("3"),
         ])
         .await;
-        let agent = built(model(&server, provider).streaming(streams)).build();
+        let agent = built(model(&server, provider)).build();
         let result = agent.run("go").await;
         assert_eq!(
             result.answer.as_deref(),
@@ -42,15 +40,11 @@ async fn a_call_with_broken_json_is_refused_and_the_model_tries_again() {
 
 #[tokio::test]
 async fn equal_keys_are_refused_where_arguments_come_as_text() {
-    for (provider, streams) in AS_TEXT {
+    for provider in AS_TEXT {
         let server = Server::with([calls("root", r#"{"of": 9, "of": 4}"#), says("done")]).await;
-        let agent = built(model(&server, provider).streaming(streams)).build();
+        let agent = built(model(&server, provider)).build();
         let observed = observed(&agent.run("go").await);
-        assert_eq!(
-            observed[0].0,
-            Status::InvalidArguments,
-            "{provider} {streams}"
-        );
+        assert_eq!(observed[0].0, Status::InvalidArguments, "{provider}");
         assert!(observed[0].1.contains("more than once"), "{observed:?}");
     }
 }
@@ -89,6 +83,18 @@ async fn ten_calls_of_one_reply_all_run_and_their_results_go_back_in_order() {
             .collect();
         assert!(places.is_sorted(), "{provider}: {places:?}");
     }
+}
+
+/// genai drops a piece of a call that has no index.
+#[tokio::test]
+async fn a_call_without_an_index_is_no_answer() {
+    let call = json!({"id": "a", "function": {"name": "note", "arguments": "{}"}});
+    let piece = chunk(&json!({"tool_calls": [call]}), None);
+    let last = chunk(&json!({}), Some("tool_calls"));
+    let events = [piece, last, DONE.to_owned()].map(Piece::Send);
+    let server = Server::with([Answer::Events(events.to_vec())]).await;
+    let error = ended(&agent(&server).run("go").await);
+    assert!(error.contains("has none with an index"), "{error}");
 }
 
 #[tokio::test]

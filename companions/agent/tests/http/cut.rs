@@ -69,19 +69,16 @@ async fn calls_of_a_reply_that_is_cut_are_not_made() {
     assert_eq!(result.iterations, 0);
 }
 
-/// Some servers leave `[DONE]` out.
+/// A reply of chat completions ends with `[DONE]`.
 #[tokio::test]
-async fn a_reply_that_says_why_it_ended_is_whole() {
-    let server = Server::with([Answer::Events(vec![
-        Piece::Send(chunk(&json!({"content": "3"}), None)),
-        Piece::Send(chunk(&json!({}), Some("stop"))),
-    ])])
-    .await;
-    let result = built(model(&server, Provider::OpenAi))
-        .build()
-        .run("go")
-        .await;
-    assert_eq!(result.answer.as_deref(), Some("3"), "{:?}", result.error);
+async fn a_reply_without_its_last_mark_is_cut_off() {
+    let events = [
+        chunk(&json!({"content": "3"}), None),
+        chunk(&json!({}), Some("stop")),
+    ];
+    let server = Server::with([Answer::Events(events.map(Piece::Send).to_vec())]).await;
+    let agent = built(model(&server, Provider::OpenAi)).build();
+    assert_eq!(ended(&agent.run("go").await), CUT);
 }
 
 #[tokio::test]

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use contract_agent::{Event, ModelFault, Provider, RunError};
+use contract_agent::{Event, ModelError, Provider, RunError};
 use serde_json::json;
 
 use crate::server::{Answer, Piece, Server, says, status};
 use crate::tools::{agent, built, ended, model};
-use crate::wire::{self, chunk, data, named};
+use crate::wire::{self, DONE, chunk, data, named};
 
 /// The sentence of a run over one answer, which is given once.
 async fn after(answer: Answer, provider: Provider, streams: bool) -> String {
@@ -111,7 +111,7 @@ async fn a_page_is_no_reply() {
         r#"{"ok": true}"#,
     );
     let error = after(json, Provider::OpenAi, false).await;
-    assert!(error.contains("it has no `choices`"), "{error}");
+    assert!(error.contains("it does not say why it ended"), "{error}");
 }
 
 #[tokio::test]
@@ -201,7 +201,8 @@ async fn a_refusal_is_told_in_the_words_of_the_provider() {
             let halves = ["I cannot ", "help with that."];
             let pieces = halves.map(|half| chunk(&json!({"refusal": half}), None));
             let last = chunk(&json!({}), Some("stop"));
-            return Answer::Events(pieces.into_iter().chain([last]).map(Piece::Send).collect());
+            let pieces = pieces.into_iter().chain([last, DONE.to_owned()]);
+            return Answer::Events(pieces.map(Piece::Send).collect());
         }
         json_of(&json!({"choices": [{"message": said, "finish_reason": "stop"}]}))
     };
@@ -209,7 +210,7 @@ async fn a_refusal_is_told_in_the_words_of_the_provider() {
         if streams {
             let said = chunk(&json!({"content": WORDS}), None);
             let last = chunk(&json!({}), Some("content_filter"));
-            return Answer::Events(vec![Piece::Send(said), Piece::Send(last)]);
+            return Answer::Events([said, last, DONE.to_owned()].map(Piece::Send).to_vec());
         }
         let said = json!({"content": WORDS});
         json_of(&json!({"choices": [{"message": said, "finish_reason": "content_filter"}]}))
@@ -251,14 +252,14 @@ async fn a_refusal_is_told_in_the_words_of_the_provider() {
             let result = built(model).build().run("go").await;
             let said = format!("the model failed: the provider ended the reply: {reason}: {WORDS}");
             assert_eq!(ended(&result), said, "{provider} {streams}");
-            let Some(RunError::Model { fault, .. }) = result.error else {
+            let Some(RunError::Model { error }) = result.error else {
                 panic!("{:?}", result.error);
             };
-            let expected = ModelFault::Withheld {
+            let expected = ModelError::Withheld {
                 reason: reason.to_owned(),
                 said: WORDS.to_owned(),
             };
-            assert_eq!(fault, expected);
+            assert_eq!(error, expected);
             assert_eq!(server.asked().len(), 1, "nobody asks again");
         }
     }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use contract_agent::{ModelFault, Provider, RunError};
+use contract_agent::{ModelError, Provider, RunError};
 
 use crate::server::{Answer, Piece, Server, says, status};
 use crate::tools::{built, model};
 use crate::wire;
 
 /// The fault of a run over one answer, which is the same when it is written and read again.
-async fn fault(answer: Answer, streams: bool) -> ModelFault {
+async fn fault(answer: Answer, streams: bool) -> ModelError {
     let server = Server::with([answer]).await;
     let model = model(&server, Provider::OpenAi)
         .streaming(streams)
@@ -21,7 +21,7 @@ async fn fault(answer: Answer, streams: bool) -> ModelFault {
     let read: RunError = serde_json::from_str(&written).expect("and are read back");
     assert_eq!(read, error);
     match error {
-        RunError::Model { fault, .. } => fault,
+        RunError::Model { error } => error,
         other => panic!("{other:?}"),
     }
 }
@@ -31,18 +31,18 @@ async fn a_status_is_kept_with_the_wait_and_what_was_said() {
     for streams in [true, false] {
         let body = r#"{"error": {"message": "slow down"}}"#;
         let busy = status(429, &[("retry-after", "7")], body);
-        let expected = ModelFault::Status {
+        let expected = ModelError::Status {
             status: 429,
             retry_after: Some(Duration::from_secs(7)),
             tries: 1,
-            said: "slow down".to_owned(),
+            message: "slow down".to_owned(),
         };
         assert_eq!(fault(busy, streams).await, expected);
-        let expected = ModelFault::Status {
+        let expected = ModelError::Status {
             status: 500,
             retry_after: None,
             tries: 1,
-            said: "no sentence at all".to_owned(),
+            message: "no sentence at all".to_owned(),
         };
         let failed = status(500, &[], "no sentence at all");
         assert_eq!(fault(failed, streams).await, expected);
@@ -52,15 +52,17 @@ async fn a_status_is_kept_with_the_wait_and_what_was_said() {
 #[tokio::test]
 async fn every_other_kind_is_told_from_the_rest() {
     let page = status(200, &[("content-type", "text/html")], "<html>");
-    assert_eq!(fault(page, false).await, ModelFault::Unreadable);
+    assert!(matches!(
+        fault(page, false).await,
+        ModelError::Unreadable { .. }
+    ));
     let mut events = wire::events(Provider::OpenAi, &says("cut off"));
     events.truncate(1);
     let cut = events.into_iter().map(Piece::Send).collect();
-    assert_eq!(fault(Answer::Events(cut), true).await, ModelFault::Cut);
+    assert_eq!(fault(Answer::Events(cut), true).await, ModelError::Cut);
     let said = wire::data(&serde_json::json!({"error": {"message": "out of memory"}}));
-    let expected = ModelFault::Provider {
-        retry_after: None,
-        said: "out of memory".to_owned(),
+    let expected = ModelError::Provider {
+        message: "out of memory".to_owned(),
     };
     let told = Answer::Events(vec![Piece::Send(said)]);
     assert_eq!(fault(told, true).await, expected);

@@ -19,6 +19,9 @@ pub(crate) fn provider(path: &str) -> Provider {
     }
 }
 
+/// The last event of chat completions.
+pub(crate) const DONE: &str = "data: [DONE]\n\n";
+
 /// An event without a name.
 pub(crate) fn data(value: &Value) -> String {
     format!("data: {value}\n\n")
@@ -91,7 +94,7 @@ fn chat_completion_chunks(answer: &Answer) -> Vec<String> {
     events.push(chunk(&json!({}), Some(reason)));
     let usage = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15});
     events.push(data(&json!({"choices": [], "usage": usage})));
-    events.push("data: [DONE]\n\n".to_owned());
+    events.push(DONE.to_owned());
     events
 }
 

@@ -42,7 +42,6 @@ impl Recorded {
         for file in &*self.files {
             let replay = Replay::open(file).map_err(|error| ModelError::Provider {
                 message: error.to_string(),
-                retry_after: None,
             })?;
             match collect(&replay, request.clone()).await {
                 Ok(pieces) => {
@@ -59,7 +58,6 @@ impl Recorded {
                 last(request.messages),
                 self.beginnings()
             ),
-            retry_after: None,
         })
     }
 

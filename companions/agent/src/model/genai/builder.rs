@@ -7,27 +7,21 @@ use contract_dialects::StrictDialect;
 use genai::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
+use super::GenaiModel;
 use super::environment;
 use super::provider::Provider;
-use super::retries::Retries;
+use super::request::Settings;
 use super::secrets::{Secrets, without_secrets};
-use super::{GenaiModel, Settings};
 
 /// Configures a model and its connection; see [`GenaiModel::builder`].
 #[must_use]
 pub struct GenaiModelBuilder {
-    model: String,
+    /// Its provider, endpoint and secrets are set when the model is built.
+    settings: Settings,
     provider: Option<Provider>,
     endpoint: Option<String>,
     key: Option<Key>,
     headers: Vec<(String, String)>,
-    dialect: Option<StrictDialect>,
-    streams: bool,
-    constrains: bool,
-    silence: Duration,
-    retries: Retries,
-    max_tokens: Option<u32>,
-    temperature: Option<f64>,
 }
 
 enum Key {
@@ -92,18 +86,23 @@ pub enum GenaiBuildError {
 impl GenaiModelBuilder {
     pub(super) fn new(model: String) -> Self {
         Self {
-            model,
+            settings: Settings {
+                provider: Provider::of_model(&model),
+                model,
+                endpoint: String::new(),
+                dialect: None,
+                streams: true,
+                constrains: false,
+                silence: Duration::from_secs(300),
+                retries: 2,
+                max_tokens: None,
+                temperature: None,
+                secrets: Secrets::default(),
+            },
             provider: None,
             endpoint: None,
             key: None,
             headers: Vec::new(),
-            dialect: None,
-            streams: true,
-            constrains: false,
-            silence: Duration::from_secs(300),
-            retries: Retries::default(),
-            max_tokens: None,
-            temperature: None,
         }
     }
 
@@ -143,54 +142,49 @@ impl GenaiModelBuilder {
     /// Sets the dialect in which tools are passed, so that the provider enforces their schemas; for Gemini,
     /// [`StrictDialect::GeminiParameters`] in place of [`StrictDialect::GeminiJsonSchema`].
     pub fn dialect(mut self, dialect: StrictDialect) -> Self {
-        self.dialect = Some(dialect);
+        self.settings.dialect = Some(dialect);
         self
     }
 
-    /// Sets whether replies are streamed; they are by default.
+    /// Sets whether replies are streamed; they are by default. A stream of chat completions that does not end with `[DONE]` counts as
+    /// cut off: turn streaming off for such a server.
     pub fn streaming(mut self, streams: bool) -> Self {
-        self.streams = streams;
+        self.settings.streams = streams;
         self
     }
 
     /// Sets whether the server is sent the [`response_schema`](crate::Request::response_schema) of a request; off by default, because hosted models accept only a part of JSON Schema and refuse the rest.
     pub fn constrains(mut self, constrains: bool) -> Self {
-        self.constrains = constrains;
+        self.settings.constrains = constrains;
         self
     }
 
     /// Sets how long the server may be silent; the default is five minutes. Without streaming it is silent until the
     /// reply is complete.
     pub fn timeout(mut self, silence: Duration) -> Self {
-        self.silence = silence;
+        self.settings.silence = silence;
         self
     }
 
-    /// Sets how often a failed request is retried, after the wait that the server asks for; the default is twice.
+    /// Sets how often a failed request is retried, after the wait that the server asks for; the default is twice. A server that asks
+    /// for more than a minute is not asked again.
     ///
     /// That is so where it is busy or fails (status 408, 429, 500, 502, 503, 504 or 529), where there is no connection, and where
     /// that is lost before the first piece of a reply. A reply of which a piece was given out is never asked for again.
     pub fn retries(mut self, most: u32) -> Self {
-        self.retries.most = most;
-        self
-    }
-
-    /// Sets the longest wait before a retry; the default is a minute. If a server asks for more, the request is not
-    /// retried.
-    pub fn longest_wait(mut self, wait: Duration) -> Self {
-        self.retries.longest = wait;
+        self.settings.retries = most;
         self
     }
 
     /// Sets the maximum number of tokens of a reply, unless the request does.
     pub fn max_tokens(mut self, tokens: u32) -> Self {
-        self.max_tokens = Some(tokens);
+        self.settings.max_tokens = Some(tokens);
         self
     }
 
     /// Sets the sampling temperature, from 0; the default is the provider's.
     pub fn temperature(mut self, temperature: f64) -> Self {
-        self.temperature = Some(temperature);
+        self.settings.temperature = Some(temperature);
         self
     }
 
@@ -208,55 +202,37 @@ impl GenaiModelBuilder {
         self,
         read: &impl Fn(&str) -> Option<String>,
     ) -> Result<GenaiModel, GenaiBuildError> {
-        if self.model.trim().is_empty() {
+        let mut settings = self.settings.clone();
+        if settings.model.trim().is_empty() {
             return Err(GenaiBuildError::NoName);
         }
-        let provider = self
-            .provider
-            .unwrap_or_else(|| Provider::of_model(&self.model));
-        if let Some(dialect) = self.dialect.filter(|dialect| !provider.takes(*dialect)) {
+        let provider = self.provider.unwrap_or(settings.provider);
+        settings.provider = provider;
+        let foreign = |dialect: &StrictDialect| !provider.takes(*dialect);
+        if let Some(dialect) = settings.dialect.filter(foreign) {
             return Err(GenaiBuildError::Dialect { provider, dialect });
         }
-        let mut secrets = Secrets::default();
         let named = self.named_endpoint(provider, read);
         let key = self.read_key(provider, named.is_some(), read)?;
-        let headers = self.request_headers(provider, key.as_deref(), &mut secrets)?;
-        let endpoint = match self.endpoint.or(named) {
-            Some(endpoint) => checked(endpoint, &mut secrets)?,
-            None => provider.endpoint().to_owned(),
+        let headers = self.request_headers(provider, key.as_deref(), &mut settings.secrets)?;
+        settings.endpoint = match self.endpoint.or(named) {
+            Some(endpoint) => checked(endpoint, &mut settings.secrets)?,
+            None => provider.facts().endpoint.to_owned(),
         };
         let client = reqwest::Client::builder()
             .default_headers(headers)
             // A key must not travel to wherever a server points.
             .redirect(reqwest::redirect::Policy::none())
-            .connect_timeout(self.silence)
+            .connect_timeout(settings.silence)
             .tcp_nodelay(true)
-            .build()
-            .map_err(|error| GenaiBuildError::Client {
-                message: secrets.hide(&error.to_string()),
-            })?;
-        let client = Client::builder()
-            .with_reqwest(client)
-            .build()
-            .map_err(|error| GenaiBuildError::Client {
-                message: secrets.hide(&error.to_string()),
-            })?;
-        Ok(GenaiModel {
-            client,
-            settings: Settings {
-                model: self.model,
-                provider,
-                endpoint,
-                dialect: self.dialect,
-                streams: self.streams,
-                constrains: self.constrains,
-                silence: self.silence,
-                retries: self.retries,
-                max_tokens: self.max_tokens,
-                temperature: self.temperature,
-                secrets,
-            },
-        })
+            .build();
+        let unbuilt = |error: &dyn fmt::Display| GenaiBuildError::Client {
+            message: settings.secrets.hide(&error.to_string()),
+        };
+        let client = client.map_err(|error| unbuilt(&error))?;
+        let client = Client::builder().with_reqwest(client).build();
+        let client = client.map_err(|error| unbuilt(&error))?;
+        Ok(GenaiModel { client, settings })
     }
 
     /// The endpoint that the environment names beside the key that is used, where none is given.
@@ -265,9 +241,12 @@ impl GenaiModelBuilder {
         provider: Provider,
         read: &impl Fn(&str) -> Option<String>,
     ) -> Option<String> {
+        let facts = provider.facts();
         let own = match &self.key {
             None => true,
-            Some(Key::From(variable)) => provider.key_variables().contains(&variable.as_str()),
+            Some(Key::From(variable)) => {
+                [Some(facts.key), facts.other_key].contains(&Some(variable.as_str()))
+            }
             Some(Key::Given(_)) => false,
         };
         let asked = own && self.endpoint.is_none();
@@ -282,10 +261,7 @@ impl GenaiModelBuilder {
     ) -> Result<Option<String>, GenaiBuildError> {
         let (key, variable) = match &self.key {
             Some(Key::Given(key)) => return Ok(Some(key.trim().to_owned())),
-            Some(Key::From(variable)) => {
-                let key = read(variable).map(|key| key.trim().to_owned());
-                (key.filter(|key| !key.is_empty()), variable.as_str())
-            }
+            Some(Key::From(variable)) => (environment::set(read, variable), variable.as_str()),
             None if self.endpoint.is_some() => return Ok(None),
             None => (environment::key(provider, read), provider.key_variable()),
         };
@@ -306,8 +282,8 @@ impl GenaiModelBuilder {
         secrets: &mut Secrets,
     ) -> Result<HeaderMap, GenaiBuildError> {
         let mut headers = HeaderMap::new();
-        for (name, value) in provider.headers() {
-            headers.insert(*name, HeaderValue::from_static(value));
+        if provider == Provider::Anthropic {
+            headers.insert("anthropic-version", HeaderValue::from_static("2023-06-01"));
         }
         let key = key.filter(|key| !key.is_empty()).map(|key| {
             secrets.add(key);
@@ -347,7 +323,7 @@ fn checked(endpoint: String, secrets: &mut Secrets) -> Result<String, GenaiBuild
 impl fmt::Debug for GenaiModelBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GenaiModelBuilder")
-            .field("model", &self.model)
+            .field("model", &self.settings.model)
             .field("provider", &self.provider)
             .field("endpoint", &self.endpoint.as_deref().map(without_secrets))
             .finish_non_exhaustive()

@@ -1,28 +1,33 @@
-//! Reads the model and its key from environment variables.
+//! Reads the model, its key and its endpoint from environment variables.
 
 use super::builder::{GenaiBuildError, GenaiModelBuilder};
 use super::provider::Provider;
 
 /// A variable that says something.
-fn set(read: &impl Fn(&str) -> Option<String>, variable: &str) -> Option<String> {
-    let text = read(variable)?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
+pub(super) fn set(read: &impl Fn(&str) -> Option<String>, variable: &str) -> Option<String> {
+    let text = read(variable)?.trim().to_owned();
+    (!text.is_empty()).then_some(text)
 }
 
-/// The key of a provider: that of the first variable that is set.
+/// The key of a provider.
 pub(super) fn key(provider: Provider, read: &impl Fn(&str) -> Option<String>) -> Option<String> {
-    let mut variables = provider.key_variables().iter();
-    variables.find_map(|variable| set(read, variable))
+    let facts = provider.facts();
+    set(read, facts.key).or_else(|| set(read, facts.other_key?))
 }
 
-/// The endpoint that a key of a provider belongs to, where that is not the provider's own.
+/// The endpoint that a key of a provider belongs to, where that is not the provider's own. The variable of `OpenAI` holds the version
+/// of the protocol, and those of the others do not.
 pub(super) fn endpoint(
     provider: Provider,
     read: &impl Fn(&str) -> Option<String>,
 ) -> Option<String> {
-    let endpoint = set(read, endpoint_variable(provider))?;
-    Some(versioned(provider, &endpoint))
+    let facts = provider.facts();
+    let endpoint = set(read, facts.endpoint_variable)?;
+    let base = endpoint.trim_end_matches('/');
+    if base.ends_with(facts.version) {
+        return Some(endpoint);
+    }
+    Some(format!("{base}{}", facts.version))
 }
 
 /// Returns the first provider with a key or an endpoint in the environment, and its model.
@@ -31,44 +36,11 @@ pub(super) fn model(
 ) -> Result<GenaiModelBuilder, GenaiBuildError> {
     let is_set =
         |provider: &Provider| key(*provider, read).is_some() || endpoint(*provider, read).is_some();
-    let Some(provider) = Provider::ALL.into_iter().find(is_set) else {
-        return Err(GenaiBuildError::NoProvider);
-    };
-    let variable = model_variable(provider);
-    let Some(model) = set(read, variable) else {
-        return Err(GenaiBuildError::NoModel { variable });
-    };
+    let provider = Provider::ALL.into_iter().find(is_set);
+    let provider = provider.ok_or(GenaiBuildError::NoProvider)?;
+    let variable = provider.facts().model_variable;
+    let model = set(read, variable).ok_or(GenaiBuildError::NoModel { variable })?;
     Ok(GenaiModelBuilder::new(model).provider(provider))
-}
-
-const fn model_variable(provider: Provider) -> &'static str {
-    match provider {
-        Provider::OpenAi => "OPENAI_MODEL",
-        Provider::Anthropic => "ANTHROPIC_MODEL",
-        Provider::Gemini => "GEMINI_MODEL",
-    }
-}
-
-const fn endpoint_variable(provider: Provider) -> &'static str {
-    match provider {
-        Provider::OpenAi => "OPENAI_BASE_URL",
-        Provider::Anthropic => "ANTHROPIC_BASE_URL",
-        Provider::Gemini => "GOOGLE_GEMINI_BASE_URL",
-    }
-}
-
-/// The variable of `OpenAI` holds the version of the protocol, and those of the others do not.
-fn versioned(provider: Provider, endpoint: &str) -> String {
-    let version = match provider {
-        Provider::OpenAi => return endpoint.to_owned(),
-        Provider::Anthropic => "/v1",
-        Provider::Gemini => "/v1beta",
-    };
-    let endpoint = endpoint.trim_end_matches('/');
-    if endpoint.ends_with(version) {
-        return endpoint.to_owned();
-    }
-    format!("{endpoint}{version}")
 }
 
 #[cfg(test)]

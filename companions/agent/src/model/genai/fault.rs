@@ -1,7 +1,7 @@
 //! Converts errors of genai and of providers to model errors.
 
 use std::error::Error as _;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use genai::webc::{Error as WebError, StreamTimeout};
 use reqwest::StatusCode;
@@ -28,7 +28,21 @@ impl Faults<'_> {
     pub(super) fn of(self, error: genai::Error) -> ModelError {
         match error {
             genai::Error::WebModelCall { webc_error, .. }
-            | genai::Error::WebAdapterCall { webc_error, .. } => self.web(&webc_error),
+            | genai::Error::WebAdapterCall { webc_error, .. } => match webc_error {
+                WebError::ResponseFailedStatus {
+                    status,
+                    body,
+                    headers,
+                } => self.status(status, &body, &headers),
+                WebError::ResponseFailedNotJson { content_type, .. } => {
+                    self.unreadable(&format!("it is `{content_type}`, not JSON"))
+                }
+                WebError::ResponseFailedInvalidJson { cause, .. } => {
+                    self.unreadable(&format!("it is not JSON: {cause}"))
+                }
+                WebError::Reqwest(error) => self.transport(&error),
+                WebError::JsonValueExt(error) => self.unreadable(&error.to_string()),
+            },
             genai::Error::HttpError {
                 status,
                 body,
@@ -37,7 +51,11 @@ impl Faults<'_> {
             } => self.status(status, &body, &headers),
             genai::Error::WebStream { error, .. } => match error.downcast::<genai::Error>() {
                 Ok(inner) => self.of(*inner),
-                Err(error) => self.stream(&*error),
+                Err(error) if error.is::<StreamTimeout>() => self.timeout(),
+                Err(error) => match error.downcast_ref() {
+                    Some(error) => self.transport(error),
+                    None => self.unreadable(&error.to_string()),
+                },
             },
             genai::Error::ChatResponse { body, .. } => self.provider(&body),
             genai::Error::StreamParse { serde_error, .. } => {
@@ -51,9 +69,9 @@ impl Faults<'_> {
 
     /// The provider tells of an error inside of a reply.
     pub(super) fn provider(self, body: &Value) -> ModelError {
+        let message = sentence(body).map_or_else(|| body.to_string(), str::to_owned);
         ModelError::Provider {
-            message: self.excerpt(&message(body).unwrap_or_else(|| body.to_string())),
-            retry_after: None,
+            message: self.excerpt(&message),
         }
     }
 
@@ -77,34 +95,6 @@ impl Faults<'_> {
         }
     }
 
-    fn web(self, error: &WebError) -> ModelError {
-        match error {
-            WebError::ResponseFailedStatus {
-                status,
-                body,
-                headers,
-            } => self.status(*status, body, headers),
-            WebError::ResponseFailedNotJson { content_type, .. } => {
-                self.unreadable(&format!("it is `{content_type}`, not JSON"))
-            }
-            WebError::ResponseFailedInvalidJson { cause, .. } => {
-                self.unreadable(&format!("it is not JSON: {cause}"))
-            }
-            WebError::Reqwest(error) => self.transport(error),
-            WebError::JsonValueExt(error) => self.unreadable(&error.to_string()),
-        }
-    }
-
-    fn stream(self, error: &(dyn std::error::Error + Send + Sync + 'static)) -> ModelError {
-        if error.is::<StreamTimeout>() {
-            return self.timeout();
-        }
-        match error.downcast_ref::<reqwest::Error>() {
-            Some(error) => self.transport(error),
-            None => self.unreadable(&error.to_string()),
-        }
-    }
-
     fn transport(self, error: &reqwest::Error) -> ModelError {
         if error.is_timeout() {
             return self.timeout();
@@ -112,41 +102,26 @@ impl Faults<'_> {
         if error.is_body() || error.is_decode() {
             return ModelError::Cut;
         }
-        // The address is known to whoever chose it, and may hold a secret: what lies below says what happened.
-        let mut below = error.source();
-        let mut message = String::new();
-        while let Some(error) = below {
-            let more = error.to_string();
-            if !message.contains(&more) {
-                if !message.is_empty() {
-                    message.push_str(": ");
-                }
-                message.push_str(&more);
-            }
-            below = error.source();
-        }
-        if message.is_empty() {
-            "the request could not be sent".clone_into(&mut message);
-        }
+        // Without the error itself, whose text has the address, which may hold a secret.
+        let causes = std::iter::successors(error.source(), |error| (*error).source());
+        let mut messages: Vec<String> = causes.map(ToString::to_string).collect();
+        messages.dedup();
         ModelError::Unreachable {
-            message: self.excerpt(&message),
+            message: self.excerpt(&messages.join(": ")),
         }
     }
 
     fn status(self, status: StatusCode, body: &str, headers: &HeaderMap) -> ModelError {
-        let parsed = serde_json::from_str::<Value>(body).ok();
-        let said = parsed.as_ref().and_then(message);
-        let said = said.unwrap_or_else(|| body.trim().to_owned());
-        let said = if said.is_empty() {
-            status.canonical_reason().unwrap_or("no reason").to_owned()
-        } else {
-            said
+        let parsed = serde_json::from_str::<Value>(body).unwrap_or_default();
+        let said = match sentence(&parsed).unwrap_or_else(|| body.trim()) {
+            "" => status.canonical_reason().unwrap_or("no reason"),
+            said => said,
         };
         ModelError::Status {
             status: status.as_u16(),
-            retry_after: retry_after(|name| headers.get(name)?.to_str().ok(), SystemTime::now()),
+            retry_after: retry_after(headers),
             tries: self.tries,
-            message: self.excerpt(&said),
+            message: self.excerpt(said),
         }
     }
 
@@ -160,16 +135,16 @@ impl Faults<'_> {
 }
 
 /// The sentence in an error of a provider.
-fn message(body: &Value) -> Option<String> {
+fn sentence(body: &Value) -> Option<&str> {
     let places = [
         "/error/message",
         "/message",
         "/error",
         "/detail",
         "/0/error/message",
+        "",
     ];
-    let said = places
+    places
         .iter()
-        .find_map(|place| body.pointer(place)?.as_str());
-    said.or(body.as_str()).map(str::to_owned)
+        .find_map(|place| body.pointer(place)?.as_str())
 }

@@ -24,6 +24,22 @@ pub enum Provider {
     Gemini,
 }
 
+/// The names that belong to a provider.
+pub(super) struct Facts {
+    name: &'static str,
+    /// Its name in spans, as OpenTelemetry has it.
+    pub(super) in_spans: &'static str,
+    pub(super) adapter: AdapterKind,
+    pub(super) endpoint: &'static str,
+    /// The environment variables that may hold its key; the first that is set is the key.
+    pub(super) key: &'static str,
+    pub(super) other_key: Option<&'static str>,
+    pub(super) model_variable: &'static str,
+    pub(super) endpoint_variable: &'static str,
+    /// What the endpoint of the environment may lack at its end.
+    pub(super) version: &'static str,
+}
+
 impl Provider {
     /// Every provider.
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
@@ -44,55 +60,51 @@ impl Provider {
     /// Returns its name, for command lines and settings.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gemini",
-        }
+        self.facts().name
     }
 
     /// Returns the environment variable that usually holds its key; for Gemini, `GOOGLE_API_KEY` is read if this one is
     /// not set.
     #[must_use]
     pub const fn key_variable(self) -> &'static str {
-        match self {
-            Self::OpenAi => "OPENAI_API_KEY",
-            Self::Anthropic => "ANTHROPIC_API_KEY",
-            Self::Gemini => "GEMINI_API_KEY",
-        }
+        self.facts().key
     }
 
-    /// The environment variables that may hold its key; the first that is set is the key.
-    pub(super) const fn key_variables(self) -> &'static [&'static str] {
+    pub(super) const fn facts(self) -> &'static Facts {
         match self {
-            Self::OpenAi => &["OPENAI_API_KEY"],
-            Self::Anthropic => &["ANTHROPIC_API_KEY"],
-            Self::Gemini => &["GEMINI_API_KEY", "GOOGLE_API_KEY"],
-        }
-    }
-
-    /// Its name in spans, as OpenTelemetry has it.
-    pub(super) const fn in_spans(self) -> &'static str {
-        match self {
-            Self::OpenAi => "openai",
-            Self::Anthropic => "anthropic",
-            Self::Gemini => "gcp.gemini",
-        }
-    }
-
-    pub(super) const fn endpoint(self) -> &'static str {
-        match self {
-            Self::OpenAi => "https://api.openai.com/v1/",
-            Self::Anthropic => "https://api.anthropic.com/v1/",
-            Self::Gemini => "https://generativelanguage.googleapis.com/v1beta/",
-        }
-    }
-
-    pub(super) const fn adapter(self) -> AdapterKind {
-        match self {
-            Self::OpenAi => AdapterKind::OpenAI,
-            Self::Anthropic => AdapterKind::Anthropic,
-            Self::Gemini => AdapterKind::Gemini,
+            Self::OpenAi => &Facts {
+                name: "openai",
+                in_spans: "openai",
+                adapter: AdapterKind::OpenAI,
+                endpoint: "https://api.openai.com/v1/",
+                key: "OPENAI_API_KEY",
+                other_key: None,
+                model_variable: "OPENAI_MODEL",
+                endpoint_variable: "OPENAI_BASE_URL",
+                version: "",
+            },
+            Self::Anthropic => &Facts {
+                name: "anthropic",
+                in_spans: "anthropic",
+                adapter: AdapterKind::Anthropic,
+                endpoint: "https://api.anthropic.com/v1/",
+                key: "ANTHROPIC_API_KEY",
+                other_key: None,
+                model_variable: "ANTHROPIC_MODEL",
+                endpoint_variable: "ANTHROPIC_BASE_URL",
+                version: "/v1",
+            },
+            Self::Gemini => &Facts {
+                name: "gemini",
+                in_spans: "gcp.gemini",
+                adapter: AdapterKind::Gemini,
+                endpoint: "https://generativelanguage.googleapis.com/v1beta/",
+                key: "GEMINI_API_KEY",
+                other_key: Some("GOOGLE_API_KEY"),
+                model_variable: "GEMINI_MODEL",
+                endpoint_variable: "GOOGLE_GEMINI_BASE_URL",
+                version: "/v1beta",
+            },
         }
     }
 
@@ -114,14 +126,6 @@ impl Provider {
             Self::OpenAi => ("authorization", format!("Bearer {key}")),
             Self::Anthropic => ("x-api-key", key.to_owned()),
             Self::Gemini => ("x-goog-api-key", key.to_owned()),
-        }
-    }
-
-    /// Headers that it demands of everyone.
-    pub(super) const fn headers(self) -> &'static [(&'static str, &'static str)] {
-        match self {
-            Self::Anthropic => &[("anthropic-version", "2023-06-01")],
-            Self::OpenAi | Self::Gemini => &[],
         }
     }
 

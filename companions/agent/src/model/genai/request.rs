@@ -1,5 +1,7 @@
 //! Converts a conversation and its tools to a provider's request.
 
+use std::time::Duration;
+
 use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_runtime::{Dialect, Status, ToolCall};
 use genai::chat::{
@@ -8,10 +10,27 @@ use genai::chat::{
 };
 use serde_json::{Map, Value, json};
 
-use super::Settings;
 use super::provider::Provider;
+use super::secrets::Secrets;
 use crate::message::Message;
 use crate::model::{ModelError, Request};
+
+/// What every request of a model has.
+#[derive(Clone)]
+pub(super) struct Settings {
+    pub(super) model: String,
+    pub(super) provider: Provider,
+    pub(super) endpoint: String,
+    /// The chosen one, if any.
+    pub(super) dialect: Option<StrictDialect>,
+    pub(super) streams: bool,
+    pub(super) constrains: bool,
+    pub(super) silence: Duration,
+    pub(super) retries: u32,
+    pub(super) max_tokens: Option<u32>,
+    pub(super) temperature: Option<f64>,
+    pub(super) secrets: Secrets,
+}
 
 /// What has been said.
 pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequest {
@@ -161,6 +180,9 @@ fn tools(request: &Request<'_>, settings: &Settings) -> Result<Option<Value>, Mo
         registry
             .export_strict(dialect)
             .map(|exported| exported.tools)
+            .map_err(|error| ModelError::Tools {
+                message: error.to_string(),
+            })
     };
     let plain = |dialect| registry.export(dialect).clone();
     let export = match (settings.dialect, settings.provider) {

@@ -15,36 +15,19 @@ impl Secrets {
 
     /// A text without them.
     pub(super) fn hide(&self, text: &str) -> String {
-        let mut shown = text.to_owned();
-        for secret in &self.0 {
-            if shown.contains(secret) {
-                shown = shown.replace(secret, "***");
-            }
-        }
-        shown
+        let hide = |shown: String, secret: &String| shown.replace(secret, "***");
+        self.0.iter().fold(text.to_owned(), hide)
     }
 }
 
 /// What of an endpoint people may see: neither a password nor a query.
 pub(super) fn without_secrets(endpoint: &str) -> String {
     let base = endpoint.split(['?', '#']).next().unwrap_or_default();
-    match base.split_once("://") {
-        Some((scheme, rest)) => {
-            let (host, path) = match rest.split_once('/') {
-                Some((host, path)) => (host, Some(path)),
-                None => (rest, None),
-            };
-            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
-            match path {
-                Some(path) => format!("{scheme}://{host}/{path}"),
-                None => format!("{scheme}://{host}"),
-            }
-        }
-        None => base
-            .rsplit_once('@')
-            .map_or(base, |(_, host)| host)
-            .to_owned(),
-    }
+    let rest = base.split_once("://").map_or(base, |(_, rest)| rest);
+    let scheme = base.strip_suffix(rest).unwrap_or_default();
+    let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+    format!("{scheme}{host}{path}")
 }
 
 #[cfg(test)]
