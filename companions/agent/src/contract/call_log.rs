@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
-use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::{Effect, Outcome, Status, ToolCall};
 use parking_lot::Mutex;
@@ -28,8 +27,6 @@ pub(super) struct LoggedCall {
     blocking: bool,
     entered: bool,
     outcome: Option<CallEnd>,
-    /// The request of a call that ended as asked.
-    request: Option<ApprovalRequest>,
 }
 
 /// How a call ended, as a record says it.
@@ -71,17 +68,16 @@ impl CallLog {
                     blocking: observed.blocking,
                     entered: false,
                     outcome: None,
-                    request: None,
                 };
                 began.0.lock().insert(observed.number, logged);
             })
             .call_ended(move |observed, outcome, _| {
                 let end = CallEnd::of(outcome);
                 if let Some(logged) = ended.0.lock().get_mut(&observed.number) {
-                    logged.request = outcome.approval_request().cloned();
-                    logged.outcome = Some(end);
+                    logged.outcome = Some(end.clone());
                 }
-                outcomes.push_outcome(observed.number);
+                let asked = outcome.approval_request().cloned();
+                outcomes.push_outcome(observed.call.clone(), end, asked);
             })
             .events(move |event| {
                 match &event {
@@ -109,17 +105,6 @@ impl CallLog {
         if let Some(logged) = waiting {
             logged.entered = true;
         }
-    }
-
-    pub(super) fn outcome(&self, number: u64) -> Option<(ToolCall, CallEnd)> {
-        let calls = self.0.lock();
-        let LoggedCall { call, outcome, .. } = calls.get(&number)?;
-        Some((call.clone(), outcome.clone()?))
-    }
-
-    /// What a call has asked that ended as `asked`.
-    pub(super) fn request(&self, number: u64) -> Option<ApprovalRequest> {
-        self.0.lock().get(&number)?.request.clone()
     }
 
     /// A new step: the model has read what came of the calls before it.

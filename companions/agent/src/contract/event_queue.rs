@@ -1,47 +1,30 @@
-//! Queues messages from dispatch until the run's own loop reads them.
+//! Queues what happens inside calls until the run's own loop reads it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::{Context, Waker};
 
-use contract_runtime::approval::{ApprovalRequest, Decision};
-use contract_runtime::observe::{Check, CheckEvent};
-use contract_runtime::{LogLevel, LogRecord, Violation};
+use contract_runtime::approval::ApprovalRequest;
+use contract_runtime::observe::CheckEvent;
+use contract_runtime::{LogRecord, ToolCall, Violation};
 use parking_lot::{Mutex, MutexGuard};
+
+use super::call_log::CallEnd;
+use crate::event::Event;
 
 /// A message from dispatch.
 #[derive(Debug)]
 pub(super) enum QueuedEvent {
-    Check(Check),
-    Violation(Box<Violation>),
-    Entered {
-        call_id: String,
-        tool: String,
-        arguments: String,
-    },
+    /// An event of the run, which decides nothing. A violation in it has all of its values.
+    Event(Event),
+    /// A call has reached its body.
+    Entered(ToolCall),
+    /// A violation has ended a call.
     Ended(Box<Violation>),
+    /// A violation came after the outcome of its call.
     Late(Box<Violation>),
-    /// A body has said something.
-    Log {
-        call_id: String,
-        tool: String,
-        level: LogLevel,
-        message: String,
-    },
-    /// An approver is asked.
-    Asked(ApprovalRequest),
-    Answered {
-        request: ApprovalRequest,
-        decision: Decision,
-    },
-    /// A call has ended; the log has its outcome under this number.
-    Outcome(u64),
-    /// How many were dropped because the queue was full.
-    Omitted {
-        checks: u64,
-        violations: u64,
-        messages: u64,
-    },
+    /// A call has ended, and has asked this if it ended as `asked`.
+    Outcome(ToolCall, CallEnd, Option<ApprovalRequest>),
 }
 
 /// The capacity for checks and violations: a body that asserts in a loop does not yield before it ends.
@@ -73,17 +56,16 @@ impl EventQueue {
         let mut queue = self.0.lock();
         match event {
             CheckEvent::Check(_) if queue.is_full() => queue.omitted_checks += 1,
-            CheckEvent::Check(check) => queue.events.push_back(QueuedEvent::Check(check)),
+            CheckEvent::Check(check) => queue.push(Event::ContractCheck { check }),
             CheckEvent::Violation(violation) => queue.push_violation(violation),
             CheckEvent::Entered {
                 call_id,
                 tool,
                 arguments,
-            } => queue.push_decisive(QueuedEvent::Entered {
-                call_id: call_id.to_owned(),
-                tool: tool.to_owned(),
-                arguments: arguments.to_owned(),
-            }),
+            } => {
+                let call = ToolCall::new(call_id, tool, arguments);
+                queue.push_decisive(QueuedEvent::Entered(call));
+            }
             CheckEvent::Ended(violation) => {
                 if !violation.policy.tells_observers() {
                     queue.push_violation(violation);
@@ -93,14 +75,18 @@ impl EventQueue {
             CheckEvent::Late(violation) => {
                 queue.push_decisive(QueuedEvent::Late(Box::new(violation.clone())));
             }
-            CheckEvent::Asked(request) => queue.push_decisive(QueuedEvent::Asked(request.clone())),
+            CheckEvent::Asked(request) => {
+                let request = request.clone();
+                queue.push_decisive(QueuedEvent::Event(Event::ApprovalRequested { request }));
+            }
             CheckEvent::Answered {
                 request,
                 decision: Some(decision),
-            } => queue.push_decisive(QueuedEvent::Answered {
-                request: request.clone(),
+            } => queue.push_decisive(QueuedEvent::Event(Event::ApprovalAnswered {
+                request: request.id.clone(),
+                call_id: request.call_id.clone(),
                 decision: decision.clone(),
-            }),
+            })),
             _ => {}
         }
         wake(queue);
@@ -118,7 +104,7 @@ impl EventQueue {
             None => record.message.clone(),
         };
         queue.messages += 1;
-        queue.events.push_back(QueuedEvent::Log {
+        queue.push(Event::Log {
             call_id: record.call_id.clone(),
             tool: record.tool.clone(),
             level: record.level,
@@ -128,27 +114,26 @@ impl EventQueue {
     }
 
     /// Records that a call has ended.
-    pub(super) fn push_outcome(&self, number: u64) {
+    pub(super) fn push_outcome(
+        &self,
+        call: ToolCall,
+        end: CallEnd,
+        asked: Option<ApprovalRequest>,
+    ) {
         let mut queue = self.0.lock();
-        queue.push_decisive(QueuedEvent::Outcome(number));
+        queue.push_decisive(QueuedEvent::Outcome(call, end, asked));
         wake(queue);
     }
 
-    /// Takes everything that is left.
-    pub(super) fn drain(&self) -> VecDeque<QueuedEvent> {
-        let mut queue = self.0.lock();
-        let omitted = queue.omitted();
-        let mut rest = std::mem::take(&mut queue.events);
-        queue.messages = 0;
-        rest.extend(omitted);
-        rest
+    /// Takes the next event, if there is one.
+    pub(super) fn next(&self) -> Option<QueuedEvent> {
+        self.0.lock().take()
     }
 
     /// Takes the next event; if there is none, the task is woken when one comes.
     pub(super) fn poll_next(&self, task: &mut Context<'_>) -> Option<QueuedEvent> {
         let mut queue = self.0.lock();
-        let event = queue.events.pop_front().or_else(|| queue.omitted());
-        queue.messages -= usize::from(matches!(event, Some(QueuedEvent::Log { .. })));
+        let event = queue.take();
         if event.is_none() {
             queue.reader = Some(task.waker().clone());
         }
@@ -168,27 +153,38 @@ impl Contents {
         self.events.len() - self.messages >= KEPT
     }
 
+    fn take(&mut self) -> Option<QueuedEvent> {
+        let event = self.events.pop_front();
+        let is_message = matches!(event, Some(QueuedEvent::Event(Event::Log { .. })));
+        self.messages -= usize::from(is_message);
+        event.or_else(|| self.omitted().map(QueuedEvent::Event))
+    }
+
+    fn push(&mut self, event: Event) {
+        self.events.push_back(QueuedEvent::Event(event));
+    }
+
     fn push_violation(&mut self, violation: &Violation) {
         if self.is_full() {
             self.omitted_violations += 1;
         } else {
             let violation = Box::new(violation.clone());
-            self.events.push_back(QueuedEvent::Violation(violation));
+            self.push(Event::ContractViolation { violation });
         }
     }
 
     /// Adds an event that decides the run: it is never dropped, and follows the count of those that were.
     fn push_decisive(&mut self, event: QueuedEvent) {
-        let omitted = self.omitted();
+        let omitted = self.omitted().map(QueuedEvent::Event);
         self.events.extend(omitted);
         self.events.push_back(event);
     }
 
-    fn omitted(&mut self) -> Option<QueuedEvent> {
+    fn omitted(&mut self) -> Option<Event> {
         let checks = std::mem::take(&mut self.omitted_checks);
         let violations = std::mem::take(&mut self.omitted_violations);
         let messages = std::mem::take(&mut self.omitted_messages);
-        (checks + violations + messages > 0).then_some(QueuedEvent::Omitted {
+        (checks + violations + messages > 0).then_some(Event::Omitted {
             checks,
             violations,
             messages,

@@ -7,8 +7,6 @@ use contract_runtime::{Detection, Location, Violation};
 use contract_runtime::{Policy, PolicyOrigin, process_policy};
 use serde_json::{Map, Value};
 
-use super::state::IterationState;
-
 /// The name of a condition of a run, with its message and policy.
 ///
 /// ```
@@ -80,18 +78,6 @@ pub(super) struct RunCondition<T: ?Sized> {
     pub(super) at_calls: bool,
 }
 
-/// What a condition looks at, as it stands in a violation.
-pub(super) trait Subject {
-    fn values(&self) -> Map<String, Value>;
-}
-
-impl Subject for IterationState {
-    fn values(&self) -> Map<String, Value> {
-        let state = serde_json::to_value(self).unwrap_or_default();
-        Map::from_iter([("state".to_owned(), state)])
-    }
-}
-
 impl<T: ?Sized> RunCondition<T> {
     pub(super) fn new(
         hook: Hook,
@@ -127,11 +113,6 @@ impl<T: ?Sized> RunCondition<T> {
             Ok(false) => Some(Detection::PredicateFalse),
             Err(_) => Some(Detection::Panicked),
         }
-    }
-
-    /// Whether there is nothing to judge further.
-    pub(super) fn holds(&self, subject: &T) -> bool {
-        self.judge(subject).is_none()
     }
 
     pub(super) fn violation(

@@ -6,10 +6,11 @@ use contract_runtime::Policy;
 use contract_runtime::Violation;
 use serde_json::{Map, Value};
 
-use super::hooks::{RunCondition, Subject as _};
+use super::hooks::RunCondition;
 use super::recovery::Recovery;
 use super::result::{REFUSED, Rejected};
 use super::run::RunDriver;
+use super::state::IterationState;
 use crate::event::{Event, RunError};
 
 impl RunDriver<'_> {
@@ -25,10 +26,17 @@ impl RunDriver<'_> {
     }
 
     pub(super) async fn judge_step(&self) -> ControlFlow<Option<RunError>> {
-        for condition in &self.config.invariants {
-            let values = || self.state.values();
-            if let Some(violation) = self.judge(condition, &self.state, values).await {
-                // There is nothing that the model could do better.
+        self.judge_invariants(&self.state, |_| true).await
+    }
+
+    /// Judges some of the invariants. One that does not hold ends the run: there is nothing that the model could do better.
+    async fn judge_invariants(
+        &self,
+        state: &IterationState,
+        applies: impl Fn(&RunCondition<IterationState>) -> bool + Send,
+    ) -> ControlFlow<Option<RunError>> {
+        for condition in self.config.invariants.iter().filter(|one| applies(one)) {
+            if let Some(violation) = self.judge(condition, state, || state.values()).await {
                 return self.end_run(&violation);
             }
         }
@@ -45,19 +53,14 @@ impl RunDriver<'_> {
         let mut ahead = self.state.clone();
         ahead.iterations += 1;
         ahead.elapsed = self.clock.elapsed();
-        // What is only observed is told when the step has begun.
-        let of_requests = |condition: &&RunCondition<_>| {
-            condition.at_requests && condition.policy(self.policy).0.ends_the_call()
+        // What is only observed is told when the step has begun, and what holds is no check of its own.
+        let policy = self.policy;
+        let is_broken = |condition: &RunCondition<_>| {
+            condition.at_requests
+                && condition.policy(policy).0.ends_the_call()
+                && condition.judge(&ahead).is_some()
         };
-        for condition in self.config.invariants.iter().filter(of_requests) {
-            let values = || ahead.values();
-            if !condition.holds(&ahead)
-                && let Some(violation) = self.judge(condition, &ahead, values).await
-            {
-                return self.end_run(&violation);
-            }
-        }
-        ControlFlow::Continue(())
+        self.judge_invariants(&ahead, is_broken).await
     }
 
     /// Whether a condition on the answer exists, so that it is withheld until judged.
@@ -68,22 +71,16 @@ impl RunDriver<'_> {
 
     /// Before a call: what can be used up by calls alone.
     pub(super) async fn judge_call(&self) -> ControlFlow<Option<RunError>> {
-        let of_calls = |condition: &&RunCondition<_>| condition.at_calls;
-        for condition in self.config.invariants.iter().filter(of_calls) {
-            let values = || self.state.values();
-            if !condition.holds(&self.state)
-                && let Some(violation) = self.judge(condition, &self.state, values).await
-            {
-                return self.end_run(&violation);
-            }
-        }
-        ControlFlow::Continue(())
+        let state = &self.state;
+        let is_broken =
+            |condition: &RunCondition<_>| condition.at_calls && condition.judge(state).is_some();
+        self.judge_invariants(state, is_broken).await
     }
 
     pub(super) async fn answer(&mut self, text: String) -> ControlFlow<Option<RunError>> {
         let message = self.turn.take_answer();
         if let Some(violation) = self.judge_answer(&text).await {
-            self.answer_buffer.clear();
+            self.withheld.clear();
             let feedback = format!("{REFUSED}{violation}");
             self.out.record.locked().rejected.push(Rejected {
                 answer: text,
@@ -92,8 +89,11 @@ impl RunDriver<'_> {
             });
             return self.recover(&violation, Some(feedback)).await;
         }
-        for thought in self.answer_buffer.drain_thoughts() {
-            self.out.emit(thought).await;
+        // The pieces of text are the answer itself.
+        for event in std::mem::take(&mut self.withheld) {
+            if matches!(event, Event::Thought { .. }) {
+                self.out.emit(event).await;
+            }
         }
         self.out.emit(Event::Answer { text }).await;
         ControlFlow::Break(None)
@@ -139,13 +139,14 @@ impl RunDriver<'_> {
         self.out.emit(Event::ContractCheck { check }).await;
         let detection = condition.judge(subject)?;
         let violation = condition.violation(detection, policy, values());
-        self.out
-            .emit(Event::ContractViolation {
-                violation: Box::new(self.redacted(&violation)),
-            })
-            .await;
+        self.emit_violation(&violation).await;
         self.run.report(&violation);
         violation.policy.ends_the_call().then_some(violation)
+    }
+
+    pub(super) async fn emit_violation(&self, violation: &Violation) {
+        let violation = Box::new(self.redacted(violation));
+        self.out.emit(Event::ContractViolation { violation }).await;
     }
 
     /// Lets the model try again, if it may.
@@ -186,7 +187,7 @@ impl RunDriver<'_> {
     }
 
     /// A violation as others than the model may see it.
-    pub(super) fn redacted(&self, violation: &Violation) -> Violation {
+    fn redacted(&self, violation: &Violation) -> Violation {
         if self.config.shows_values {
             violation.clone()
         } else {

@@ -2,10 +2,9 @@
 //!
 //! `run` is the loop of a run, and makes the calls that the inner agent wants. `select` picks its next input, from dispatch
 //! (`event_queue`) or from the inner agent, and `judge` checks it against the `hooks` and `budget`s. `state` is what invariants read,
-//! `loop_detection` finds loops, `recovery` counts attempts, `answer_buffer` holds text that may be part of an answer, `call_log`
-//! keeps the outcomes of calls, `clock` measures the time of the run, and `result` is its result.
+//! `loop_detection` finds loops, `recovery` counts attempts, `call_log` keeps the outcomes of calls, `clock` measures the time of the
+//! run, and `result` is its result.
 
-mod answer_buffer;
 mod budget;
 mod call_log;
 mod clock;

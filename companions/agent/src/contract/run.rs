@@ -8,7 +8,6 @@ use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 
-use super::answer_buffer::AnswerBuffer;
 use super::call_log::CallEnd;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
@@ -69,7 +68,7 @@ pub(super) fn stream<A: InnerAgent>(
                 calls: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
-                answer_buffer: AnswerBuffer::default(),
+                withheld: Vec::new(),
             };
             if let ControlFlow::Break(Some(error)) = driver.run(&agent.inner).await {
                 driver.emit_remaining().await;
@@ -142,7 +141,8 @@ pub(super) struct RunDriver<'a> {
     requests: Vec<ApprovalRequest>,
     /// Since the step began.
     events: u64,
-    pub(super) answer_buffer: AnswerBuffer,
+    /// The pieces of text of the last reply and its thought, until it is known whether they are part of an answer.
+    pub(super) withheld: Vec<Event>,
 }
 
 impl RunDriver<'_> {
@@ -209,7 +209,7 @@ impl RunDriver<'_> {
                 Input::Ready(outcomes) => break outcomes,
             }
         };
-        for event in self.queue.drain() {
+        while let Some(event) = self.queue.next() {
             self.handle_queued(event).await?;
         }
         for (place, outcome) in outcomes.iter().enumerate() {
@@ -252,77 +252,39 @@ impl RunDriver<'_> {
     /// Something happened inside a call.
     async fn handle_queued(&mut self, event: QueuedEvent) -> ControlFlow<Option<RunError>> {
         match event {
-            QueuedEvent::Check(check) => self.out.emit(Event::ContractCheck { check }).await,
-            QueuedEvent::Violation(violation) => {
-                let violation = Box::new(self.redacted(&violation));
-                self.out.emit(Event::ContractViolation { violation }).await;
-            }
-            QueuedEvent::Entered {
-                call_id,
-                tool,
-                arguments,
-            } => {
-                let call = ToolCall::new(call_id, tool, arguments);
-                let is_it = |open: &&mut OpenCall| !open.has_action && open.call == call;
-                if let Some(open) = self.calls.iter_mut().find(is_it) {
-                    open.has_action = true;
-                    self.out.emit(Event::Action { call }).await;
-                }
-            }
-            QueuedEvent::Log {
-                call_id,
-                tool,
-                level,
-                message,
-            } => {
-                let event = Event::Log {
-                    call_id,
-                    tool,
-                    level,
-                    message,
-                };
-                self.out.emit(event).await;
-            }
-            QueuedEvent::Omitted {
-                checks,
-                violations,
-                messages,
-            } => {
-                let event = Event::Omitted {
-                    checks,
-                    violations,
-                    messages,
-                };
-                self.out.emit(event).await;
-            }
+            QueuedEvent::Event(event) => self.emit_queued(event).await,
+            QueuedEvent::Entered(call) => self.emit_action(call).await,
             // The model reads the violation as the outcome of its call.
             QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,
             // The model has read the outcome of the call, and can do nothing about what came after it.
             QueuedEvent::Late(violation) => return self.end_run(&violation),
-            QueuedEvent::Asked(request) => {
-                self.out.emit(Event::ApprovalRequested { request }).await;
-            }
-            QueuedEvent::Answered { request, decision } => {
-                let event = Event::ApprovalAnswered {
-                    request: request.id,
-                    call_id: request.call_id,
-                    decision,
-                };
-                self.out.emit(event).await;
-            }
-            QueuedEvent::Outcome(number) => {
-                if let Some(request) = self.out.record.calls.request(number) {
+            QueuedEvent::Outcome(call, end, asked) => {
+                if let Some(request) = asked {
                     self.requests.push(request.clone());
                     self.out.emit(Event::ApprovalRequested { request }).await;
                 }
-                if let Some((call, end)) = self.out.record.calls.outcome(number)
-                    && let Some(place) = self.ended(&call)
-                {
+                if let Some(place) = self.ended(&call) {
                     self.emit_observation(place, observation(call, end)).await;
                 }
             }
         }
         ControlFlow::Continue(())
+    }
+
+    async fn emit_queued(&self, event: Event) {
+        match event {
+            Event::ContractViolation { violation } => self.emit_violation(&violation).await,
+            event => self.out.emit(event).await,
+        }
+    }
+
+    /// Emits that an open call has reached its body.
+    async fn emit_action(&mut self, call: ToolCall) {
+        let is_it = |open: &&mut OpenCall| !open.has_action && open.call == call;
+        if let Some(open) = self.calls.iter_mut().find(is_it) {
+            open.has_action = true;
+            self.out.emit(Event::Action { call }).await;
+        }
     }
 
     /// Ends the run if a call has asked and there is no approver. Every call that was made has its outcome by now.
@@ -337,21 +299,18 @@ impl RunDriver<'_> {
     /// Emits what had happened inside calls when the run ended. Calls that never reached their bodies are left out, and the
     /// outcome of one that broke a contract is its violation.
     async fn emit_remaining(&mut self) {
-        for event in self.queue.drain() {
+        while let Some(event) = self.queue.next() {
             match event {
+                QueuedEvent::Event(event) => self.emit_queued(event).await,
+                QueuedEvent::Entered(call) => self.emit_action(call).await,
                 QueuedEvent::Ended(_) | QueuedEvent::Late(_) => {}
-                QueuedEvent::Outcome(number) => {
-                    if let Some((call, end)) = self.out.record.calls.outcome(number)
-                        && end.status != Status::Violation
+                QueuedEvent::Outcome(call, end, _) => {
+                    if end.status != Status::Violation
                         && let Some(place) = self.ended(&call)
                         && self.calls.get(place).is_some_and(|open| open.has_action)
                     {
                         self.emit_observation(place, observation(call, end)).await;
                     }
-                }
-                // None of what is left decides anything.
-                event => {
-                    let _ = self.handle_queued(event).await;
                 }
             }
         }
@@ -384,13 +343,11 @@ impl RunDriver<'_> {
         }
         match event {
             Event::TextDelta { .. } | Event::Thought { .. } if self.may_reject_an_answer() => {
-                if self.answer_buffer.contains_thought() {
-                    self.flush_answer_buffer().await;
-                }
-                self.answer_buffer.push(event);
+                self.emit_withheld_reply().await;
+                self.withheld.push(event);
             }
             Event::Action { call } => {
-                self.flush_answer_buffer().await;
+                self.emit_withheld().await;
                 let step = self.state.iterations;
                 if let Some((pattern, repeated)) =
                     self.loop_detector.record(self.config.loops, &call, step)
@@ -411,14 +368,12 @@ impl RunDriver<'_> {
             Event::Observation { .. } => {}
             Event::Answer { text } => return self.answer(text).await,
             Event::Error { error } => {
-                if self.answer_buffer.contains_thought() {
-                    self.flush_answer_buffer().await;
-                }
+                self.emit_withheld_reply().await;
                 return ControlFlow::Break(Some(error));
             }
             Event::Retry { .. } => {
                 // Pieces of a reply that was of no use.
-                self.answer_buffer.clear();
+                self.withheld.clear();
                 self.out.emit(event).await;
             }
             other => self.out.emit(other).await,
@@ -433,10 +388,18 @@ impl RunDriver<'_> {
         noted.usage = self.state.usage;
     }
 
-    /// What was kept back turned out to be no part of an answer.
-    async fn flush_answer_buffer(&mut self) {
-        for event in self.answer_buffer.drain() {
+    /// Emits what was withheld: it was not part of an answer.
+    async fn emit_withheld(&mut self) {
+        for event in std::mem::take(&mut self.withheld) {
             self.out.emit(event).await;
+        }
+    }
+
+    /// Emits what was withheld if it is a whole reply, which its thought ends.
+    async fn emit_withheld_reply(&mut self) {
+        let is_thought = |event: &Event| matches!(event, Event::Thought { .. });
+        if self.withheld.iter().any(is_thought) {
+            self.emit_withheld().await;
         }
     }
 }

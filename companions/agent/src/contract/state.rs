@@ -6,6 +6,7 @@ use std::time::Duration;
 use contract_runtime::__family::canonical;
 use contract_runtime::{Status, ToolCall};
 use serde::{Serialize, Serializer};
+use serde_json::{Map, Value};
 
 use crate::event::{Event, REPLY};
 use crate::model::Usage;
@@ -116,6 +117,12 @@ impl IterationState {
         if !matches!(event, Event::TextDelta { .. }) {
             remember(&mut self.events, EVENTS, shortened(event));
         }
+    }
+
+    /// The state as it stands in a violation.
+    pub(super) fn values(&self) -> Map<String, Value> {
+        let state = serde_json::to_value(self).unwrap_or_default();
+        Map::from_iter([("state".to_owned(), state)])
     }
 
     /// The replies that were paid for, as far as they are known of.
