@@ -1,19 +1,20 @@
 //! Parses the arguments of `#[pre(..)]` and `#[post(..)]`: a predicate, then a message, then `key = value`.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, LitStr, Pat, Path, Token, Type};
+use syn::{Expr, ExprClosure, LitStr, Pat, Path, Token, Type};
 
-use crate::args;
+use crate::args::{self, Entry};
 use crate::attributes::{ContractAttribute, Kind};
 use crate::errors::Errors;
 use crate::facts::{Facts, bindings};
 use crate::given;
-use crate::message;
-use crate::model::{Clause, ClauseKind, Given, Param, Set};
+use crate::message::{self, Written};
+use crate::model::{Assertion, Clause, ClauseKind, Given, Message, Old, Param, Set};
+use crate::names;
 use crate::portable;
 use crate::predicate::{self, Mentions, Olds};
 use crate::source::{self, is_punct};
@@ -48,15 +49,6 @@ pub(crate) fn all(
     (givens, clauses)
 }
 
-/// A condition whose names are not resolved yet.
-struct Written {
-    /// Everything but what depends on the names.
-    clause: Clause,
-    expr: Expr,
-    message: Option<message::Written>,
-    question: Option<Set<message::Written>>,
-}
-
 fn parse(
     errors: &mut Errors,
     contract: &ContractAttribute,
@@ -69,21 +61,9 @@ fn parse(
         errors.at(contract.span, missing(contract.kind, ""));
         return None;
     }
-    let written = errors.read(tokens, |errors, input| {
-        read(errors, contract.kind, params, input)
-    })?;
-    let instead = match written.clause.kind {
-        ClauseKind::Pre => {
-            "await the value above it, such as `#[given(order = find(&order_id).await)]`, and name it here"
-        }
-        _ => "await the value in the body and check it there with `contract_assert!`",
-    };
-    let condition = match source::ungrouped(&written.expr) {
-        Expr::Closure(closure) => &closure.body,
-        other => other,
-    };
-    predicate::check(errors, condition, instead);
-    written.resolved(errors, params, olds)
+    errors.read(tokens, |errors, input| {
+        read(errors, contract.kind, params, olds, input)
+    })
 }
 
 fn missing(kind: Kind, rest: &str) -> String {
@@ -101,47 +81,270 @@ fn read(
     errors: &mut Errors,
     of: Kind,
     params: &[Param],
+    count: &mut usize,
     input: ParseStream<'_>,
-) -> Option<Written> {
+) -> Option<Clause> {
     errors.ok(in_order(of, input))?;
     let start = input.fork();
     let kind = kind(of, input);
-    let (expr, tokens) = errors.ok(source::expression(input))?;
+    let (expr, mut predicate) = errors.ok(source::expression(input))?;
+    let text = source::text(&source::since(&start, input));
     let shape = shaped(errors, kind, &expr, params);
-    let mut written = Written {
-        clause: Clause {
-            kind,
-            predicate: source::without_invisible_group(tokens),
-            result: None,
-            text: source::text(&source::since(&start, input)),
-            message: None,
-            policy: None,
-            shown: None,
-            demand: None,
-            question: None,
-            id: None,
-            history: None,
-            portable: None,
-            is_constant: false,
-            mentions: Vec::new(),
-            mentions_after: Vec::new(),
-            mentions_self: false,
-            olds: Vec::new(),
-            span: expr.span(),
-        },
-        expr,
-        message: None,
-        question: None,
+    let form = format!("#[{}(..)]", of.word());
+    let other = format!("`\"..\"`, or join two conditions with `&&`, or write a second `{form}`");
+    let (mut message, entries) = behind(errors, &expr, input, &form, args::is_keyed, &other)?;
+    let (mut policy, mut shown, mut demand) = (None, None, None);
+    let (mut asked, mut id, mut krate) = (None, None, None);
+    let (noun, said) = match of {
+        Kind::Post => ("postcondition", "ensures"),
+        _ => ("precondition", "requires"),
     };
-    if !input.is_empty() {
-        if let Err(error) = input.parse::<Token![,]>() {
-            let (place, message) = behind_condition(&written.expr, error.span(), input);
-            errors.at(place, message);
-            return None;
+    for entry in entries {
+        match entry.name().as_str() {
+            "policy" => args::set(errors, &mut policy, &entry, args::policy),
+            "shown" => args::set(errors, &mut shown, &entry, args::shown),
+            word if word == said => args::set(errors, &mut demand, &entry, args::sentence),
+            "ask" => args::set(errors, &mut asked, &entry, message::question),
+            "id" => args::set(errors, &mut id, &entry, args::sentence),
+            "crate" => args::set(errors, &mut krate, &entry, args::path),
+            "requires" | "ensures" => {
+                let message = format!("a {noun} says what it `{said}`; write `{said} = \"..\"`");
+                errors.at(entry.span(), message);
+            }
+            _ => unknown(
+                errors,
+                &entry,
+                &form,
+                &format!("policy {said} shown ask id crate"),
+            ),
         }
-        written.rest(errors, of, input);
     }
-    shape.map(|()| written)
+    shape?;
+    let (mut shadowed, mut result, mut olds) = (Vec::new(), None, Vec::new());
+    let (mut head, mut portable) = (None, None);
+    if let Expr::Closure(closure) = source::ungrouped(&expr) {
+        let instead = "await the value in the body and check it there with `contract_assert!`";
+        predicate::check(errors, &closure.body, instead);
+        let input = closure.inputs.first()?;
+        shadowed = bindings(input);
+        result = plain_name(input);
+        if kind == ClauseKind::Post {
+            portable = portable::read_post(closure, params);
+        }
+        (predicate, olds) = without_olds(errors, closure, params, &shadowed, count, &mut message);
+        head = Some(closure.inputs.to_token_stream());
+    } else {
+        let instead = "await the value above it, such as `#[given(order = find(&order_id).await)]`, and name it here";
+        predicate::check(errors, &expr, instead);
+        predicate = source::without_invisible_group(predicate);
+        no_old(errors, &expr, message.as_ref())?;
+        portable = Some(portable::read(&expr, params));
+    }
+    let facts = Facts::of_tokens(&predicate);
+    let mut mentions = Mentions::default();
+    mentions.add(&facts.names, params, &shadowed);
+    let is_constant = mentions.params.is_empty()
+        && olds.is_empty()
+        && facts.is_constant()
+        && !shadowed.iter().any(|name| facts.names.contains(name));
+    let message = match message {
+        Some(written) => {
+            let mut message = message::check(errors, written, params, result.as_deref())?;
+            let names = message.names();
+            message.shows_result = shadowed.iter().any(|name| names.contains(name));
+            mentions.add(&names, params, &shadowed);
+            Some(message)
+        }
+        None => None,
+    };
+    let question = match asked {
+        Some(asked) => Some(question(errors, asked, params, &mut mentions)?),
+        None => None,
+    };
+    let mentions_after = mentions.params.iter().copied().collect();
+    let in_olds = olds.iter().flat_map(|old| &old.mentions);
+    mentions.params.extend(in_olds);
+    Some(Clause {
+        kind,
+        predicate,
+        result: head,
+        text,
+        message,
+        policy,
+        shown,
+        demand,
+        question,
+        id,
+        history: facts.history,
+        portable,
+        is_constant,
+        mentions: mentions.params.into_iter().collect(),
+        mentions_after,
+        mentions_self: mentions.names_self,
+        olds,
+        span: expr.span(),
+    })
+}
+
+fn question(
+    errors: &mut Errors,
+    asked: Set<Written>,
+    params: &[Param],
+    mentions: &mut Mentions,
+) -> Option<Set<Message>> {
+    let (value, named) = message::check_question(errors, asked.value, params)?;
+    mentions.params.extend(named);
+    Some(Set {
+        key: asked.key,
+        value,
+    })
+}
+
+/// A precondition and its message have no earlier value.
+fn no_old(errors: &mut Errors, expr: &Expr, message: Option<&Written>) -> Option<()> {
+    let args = message.iter().flat_map(|message| &message.args);
+    let in_message = args.flat_map(|arg| Facts::of_tokens(arg).olds);
+    let Some(span) = Facts::of(expr).olds.into_iter().chain(in_message).next() else {
+        return Some(());
+    };
+    errors.at(
+        span,
+        "`old(..)` belongs to a postcondition; before the function runs, write the value itself",
+    );
+    None
+}
+
+/// The name of the result, if it is not taken apart.
+fn plain_name(input: &Pat) -> Option<String> {
+    match input {
+        Pat::Type(typed) => plain_name(&typed.pat),
+        Pat::Ident(name) if name.subpat.is_none() => bindings(input).pop(),
+        _ => None,
+    }
+}
+
+/// Takes the values of `old(..)` out of a postcondition and of its message.
+fn without_olds(
+    errors: &mut Errors,
+    closure: &ExprClosure,
+    params: &[Param],
+    result: &[String],
+    count: &mut usize,
+    message: &mut Option<Written>,
+) -> (TokenStream, Vec<Old>) {
+    let mut olds = Olds {
+        params,
+        result,
+        count,
+        found: Vec::new(),
+    };
+    let predicate = olds.take(errors, closure.body.to_token_stream());
+    for arg in message.iter_mut().flat_map(|message| &mut message.args) {
+        *arg = olds.take(errors, std::mem::take(arg));
+    }
+    (predicate, olds.found)
+}
+
+/// Parses `contract_assert!`: the crate's path and `;`, then a condition, a message and a policy.
+pub(crate) fn assertion(errors: &mut Errors, input: ParseStream<'_>) -> Option<Assertion> {
+    let krate = Path::parse_mod_style(input).unwrap_or_else(|_| names::default_crate());
+    let _ = input.parse::<Token![;]>();
+    if input.is_empty() {
+        let message = "an assertion needs a condition; write `contract_assert!(total >= 0)`";
+        errors.at(Span::call_site(), message);
+        return None;
+    }
+    let (expr, condition) = errors.ok(source::expression(input))?;
+    if let Some(text) = source::literal_text(&expr) {
+        let advice = "write `contract_assert!(total >= 0, \"..\")`";
+        let message = format!("the condition comes first, then the message; {advice}");
+        return errors.refuse(text, message);
+    }
+    predicate::check(errors, &expr, "await the value before, and name it here");
+    if let Some(span) = Facts::of(&expr).olds.first() {
+        let message = "`old(..)` belongs to a postcondition; keep the earlier value in a variable";
+        errors.at(*span, message);
+    }
+    // `total = a + b` behind the message is a value that it shows.
+    let is_policy = |input: ParseStream<'_>| {
+        let word = input.fork().parse::<Ident>();
+        word.is_ok_and(|word| word == "policy") && args::is_keyed(input)
+    };
+    let (form, other) = ("contract_assert!(..)", "`\"{}\", value` to show a value");
+    let (message, entries) = behind(errors, &expr, input, form, is_policy, other)?;
+    let mut policy = None;
+    for entry in entries {
+        match entry.name().as_str() {
+            "policy" => args::set(errors, &mut policy, &entry, args::policy),
+            _ => unknown(errors, &entry, form, "policy"),
+        }
+    }
+    Some(Assertion {
+        krate,
+        text: source::text(&condition),
+        condition,
+        format: message.map(|Written { literal, args }| quote!(#literal #(, #args)*)),
+        policy,
+        span: expr.span(),
+    })
+}
+
+/// What follows a condition: a message with the values that it shows, then `key = value`.
+///
+/// `form` is how a condition is written, and `other` what to write for an expression that is no message.
+fn behind(
+    errors: &mut Errors,
+    condition: &Expr,
+    input: ParseStream<'_>,
+    form: &str,
+    is_key: fn(ParseStream<'_>) -> bool,
+    other: &str,
+) -> Option<(Option<Written>, Vec<Entry>)> {
+    if input.is_empty() {
+        return Some((None, Vec::new()));
+    }
+    if let Err(error) = input.parse::<Token![,]>() {
+        let (place, message) = behind_condition(condition, error.span(), input);
+        errors.at(place, message);
+        return None;
+    }
+    let mut message = None;
+    if !input.is_empty() && !args::is_keyed(input) {
+        message = message::parse(errors, input, is_key, |errors, expr| {
+            let message = match expr {
+                Expr::Path(word) if args::is_policy(&word.path) => {
+                    let word = source::text(&word.to_token_stream());
+                    format!("a policy has a key; write `policy = {word}`")
+                }
+                Expr::Path(word) if word.path.is_ident("ask") => {
+                    String::from("`ask` needs a question; write `ask = \"..\"`")
+                }
+                _ => format!("a message is a string literal; write {other}"),
+            };
+            errors.on(expr, message);
+        });
+        if !input.is_empty() && input.parse::<Token![,]>().is_err() {
+            errors.add(input.error("expected `,`"));
+            let _ = input.parse::<TokenStream>();
+        }
+    }
+    if let Some(text) = message_behind_keys(input) {
+        let form = form.replace("..", ".., \"..\", policy = ..");
+        let message =
+            format!("the message comes right after the condition, before any key; write `{form}`");
+        errors.at(text, message);
+        let _ = input.parse::<TokenStream>();
+    }
+    Some((message, args::entries(errors, input)))
+}
+
+fn unknown(errors: &mut Errors, entry: &Entry, form: &str, known: &str) {
+    if !["message", "msg"].contains(&entry.name().as_str()) {
+        return args::unknown(errors, entry, &format!("`{form}`"), known);
+    }
+    let form = form.replace("..", ".., \"..\"");
+    let message = format!("a message has no key; write it after the condition, `{form}`");
+    errors.at(entry.span(), message);
 }
 
 /// Explains tokens that follow a condition without a comma.
@@ -278,155 +481,6 @@ fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) 
                 None => errors.refuse(expr, message),
             }
         }
-    }
-}
-
-impl Written {
-    fn rest(&mut self, errors: &mut Errors, kind: Kind, input: ParseStream<'_>) {
-        let word = kind.word();
-        if !input.is_empty() && !args::is_keyed(input) {
-            let wrong = |errors: &mut Errors, expr: &Expr| {
-                let message = match expr {
-                    Expr::Path(word) if args::is_policy(&word.path) => {
-                        let word = source::text(&word.to_token_stream());
-                        format!("a policy has a key; write `policy = {word}`")
-                    }
-                    Expr::Path(word) if word.path.is_ident("ask") => {
-                        String::from("`ask` needs a question; write `ask = \"..\"`")
-                    }
-                    _ => format!(
-                        "a message is a string literal; write `\"..\"`, or join two conditions with `&&`, or write a second `#[{word}(..)]`"
-                    ),
-                };
-                errors.on(expr, message);
-            };
-            self.message = message::parse(errors, input, args::is_keyed, wrong);
-            if !input.is_empty() && input.parse::<Token![,]>().is_err() {
-                errors.add(input.error("expected `,`"));
-                let _ = input.parse::<TokenStream>();
-            }
-        }
-        if let Some(text) = message_behind_keys(input) {
-            let message = format!(
-                "the message comes right after the condition, before any key; write `#[{word}(.., \"..\", policy = ..)]`"
-            );
-            errors.at(text, message);
-            let _ = input.parse::<TokenStream>();
-            return;
-        }
-        let mut krate: Option<Set<Path>> = None;
-        let (noun, demand) = match kind {
-            Kind::Post => ("postcondition", "ensures"),
-            _ => ("precondition", "requires"),
-        };
-        let clause = &mut self.clause;
-        for entry in args::entries(errors, input) {
-            match entry.name().as_str() {
-                "policy" => args::set(errors, &mut clause.policy, &entry, args::policy),
-                "shown" => args::set(errors, &mut clause.shown, &entry, args::shown),
-                word if word == demand => {
-                    args::set(errors, &mut clause.demand, &entry, args::sentence);
-                }
-                "ask" => args::set(errors, &mut self.question, &entry, message::question),
-                "id" => args::set(errors, &mut clause.id, &entry, args::sentence),
-                "crate" => args::set(errors, &mut krate, &entry, args::path),
-                "message" | "msg" => {
-                    let message = format!(
-                        "a message has no key; write it after the condition, `#[{word}(.., \"..\")]`"
-                    );
-                    errors.at(entry.span(), message);
-                }
-                "requires" | "ensures" => {
-                    let message =
-                        format!("a {noun} says what it `{demand}`; write `{demand} = \"..\"`");
-                    errors.at(entry.span(), message);
-                }
-                _ => args::unknown(
-                    errors,
-                    &entry,
-                    &format!("`#[{word}(..)]`"),
-                    &format!("policy {demand} shown ask id crate"),
-                ),
-            }
-        }
-    }
-
-    /// Resolves the names that the condition uses, and takes out the values of `old(..)`.
-    fn resolved(self, errors: &mut Errors, params: &[Param], count: &mut usize) -> Option<Clause> {
-        let Self {
-            mut clause,
-            expr,
-            mut message,
-            question,
-        } = self;
-        let (mut shadowed, mut result) = (Vec::new(), None);
-        if clause.kind == ClauseKind::Pre {
-            let facts = Facts::of(&expr);
-            let args = message.iter().flat_map(|message| &message.args);
-            let in_message = args.flat_map(|arg| Facts::of_tokens(arg).olds);
-            if let Some(span) = facts.olds.into_iter().chain(in_message).next() {
-                errors.at(span, "`old(..)` belongs to a postcondition; before the function runs, write the value itself");
-                return None;
-            }
-            clause.portable = Some(match &facts.history {
-                Some(_) => portable::of_history(&expr),
-                None => portable::read(&expr, params),
-            });
-        } else {
-            let Expr::Closure(closure) = source::ungrouped(&expr) else {
-                return None;
-            };
-            let input = closure.inputs.first()?;
-            shadowed = bindings(input);
-            let plain = match input {
-                Pat::Type(typed) => &*typed.pat,
-                other => other,
-            };
-            if matches!(plain, Pat::Ident(name) if name.subpat.is_none()) {
-                result = Some(bindings(plain).join(""));
-            }
-            if clause.kind == ClauseKind::Post {
-                clause.portable = portable::read_post(closure, params);
-            }
-            let mut olds = Olds {
-                params,
-                result: &shadowed,
-                count,
-                found: Vec::new(),
-            };
-            clause.predicate = olds.take(errors, closure.body.to_token_stream());
-            for arg in message.iter_mut().flat_map(|message| &mut message.args) {
-                *arg = olds.take(errors, std::mem::take(arg));
-            }
-            clause.olds = olds.found;
-            clause.result = Some(closure.inputs.to_token_stream());
-        }
-        let facts = Facts::of_tokens(&clause.predicate);
-        let mut mentions = Mentions::default();
-        mentions.add(&facts.names, params, &shadowed);
-        clause.is_constant = mentions.params.is_empty()
-            && clause.olds.is_empty()
-            && facts.is_constant()
-            && !shadowed.iter().any(|name| facts.names.contains(name));
-        clause.history = facts.history;
-        if let Some(written) = message {
-            let mut message = message::check(errors, written, params, result.as_deref())?;
-            let names = message.names();
-            message.shows_result = shadowed.iter().any(|name| names.contains(name));
-            mentions.add(&names, params, &shadowed);
-            clause.message = Some(message);
-        }
-        if let Some(Set { key, value }) = question {
-            let (value, named) = message::check_question(errors, value, params)?;
-            mentions.params.extend(named);
-            clause.question = Some(Set { key, value });
-        }
-        clause.mentions_self = mentions.names_self;
-        clause.mentions_after = mentions.params.iter().copied().collect();
-        let in_olds = clause.olds.iter().flat_map(|old| &old.mentions);
-        mentions.params.extend(in_olds);
-        clause.mentions = mentions.params.into_iter().collect();
-        Some(clause)
     }
 }
 

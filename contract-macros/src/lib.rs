@@ -3,7 +3,6 @@
 //! Use them through `contract_runtime`, which re-exports them; the two crates share a hidden interface.
 
 mod args;
-mod assertion;
 mod attributes;
 mod check;
 mod clause;
@@ -210,7 +209,7 @@ pub fn finish(args: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn contract_assert(input: TokenStream) -> TokenStream {
     let mut errors = Errors::new();
-    let assertion = assertion::parse(&mut errors, input.into());
+    let assertion = errors.read(source::grouped(input.into()), clause::assertion);
     match errors.finish(assertion) {
         Ok(assertion) => expand::assertion(&assertion).into(),
         Err(report) => fallback::assertion(&report).into(),

@@ -54,21 +54,19 @@ pub(crate) fn read_post(closure: &ExprClosure, params: &[Param]) -> Option<Porta
 
 fn whole(expr: &Expr, params: &[Param], variables: Vec<Variable>) -> Portable {
     let mut reader = Reader { params, variables };
-    if !Facts::of(expr).has_attribute {
+    let facts = Facts::of(expr);
+    if facts.history.is_some() {
+        let why =
+            "only the run knows its earlier calls; say what is demanded with `requires = \"..\"`";
+        return opaque(expr, why);
+    }
+    if !facts.has_attribute {
         return reader.condition(expr);
     }
     let why =
         "an attribute decides when the program is compiled; write one condition for each case";
     let native = reader.native(expr).map(|(_, native)| native);
     native.unwrap_or_else(|| opaque(expr, why))
-}
-
-/// The form of a condition over the history, which depends on earlier calls.
-pub(crate) fn of_history(expr: &Expr) -> Portable {
-    opaque(
-        expr,
-        "only the run knows its earlier calls; say what is demanded with `requires = \"..\"`",
-    )
 }
 
 /// An operator of Rust, as the runtime has it.

@@ -110,10 +110,11 @@ pub(super) fn contracted(contracted: &Contracted) -> TokenStream {
 fn parameter(param: &Param) -> TokenStream {
     let (cfgs, attrs, ident, ty) = (&param.cfgs, &param.attrs, &param.ident, &param.ty);
     let mutable = param.mutable.then(|| quote!(mut));
-    let name = match &param.pattern {
-        Some(pattern) => quote!(#pattern),
-        None => quote!(#mutable #ident),
-    };
+    let own = || quote!(#mutable #ident);
+    let name = param
+        .pattern
+        .as_ref()
+        .map_or_else(own, ToTokens::to_token_stream);
     quote!(#(#cfgs)* #(#attrs)* #name: #ty)
 }
 

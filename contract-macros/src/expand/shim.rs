@@ -149,7 +149,7 @@ pub(super) fn result_places(sig: &Signature) -> (SpanRange, SpanRange) {
         Some((name, types)) if name == "Result" => types,
         _ => Vec::new(),
     };
-    let place = |at: usize| types.get(at).map_or(whole, |ty| SpanRange::of(ty));
+    let place = |at: usize| types.get(at).copied().map_or(whole, SpanRange::of);
     if types.len() > 2 {
         (whole, whole)
     } else {

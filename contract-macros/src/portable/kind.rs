@@ -211,7 +211,7 @@ impl Visit<'_> for Settled<'_> {
                         | Expr::Array(_)
                         | Expr::Tuple(_)
                         | Expr::Range(_)
-                )
+                );
             }
         }
         visit::visit_expr(self, expr);

@@ -284,13 +284,11 @@ impl Reader<'_> {
                     _ => None,
                 });
                 let list = std::iter::once(Some(subject.clone())).chain(values);
-                match list.collect() {
-                    Some(list) => Portable::Node(Operator::InList, list),
-                    None => {
-                        let either = |left, right| Portable::of("Or", [left, right]);
-                        cases.into_iter().reduce(either)?
-                    }
+                if let Some(list) = list.collect() {
+                    return Some(Portable::Node(Operator::InList, list));
                 }
+                let either = |left, right| Portable::of("Or", [left, right]);
+                cases.into_iter().reduce(either)?
             }
             _ => return None,
         })

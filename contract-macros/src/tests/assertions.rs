@@ -1,13 +1,13 @@
 //! Parsing of `contract_assert!`.
 
 use super::{messages, tokens};
-use crate::assertion;
+use crate::clause;
 use crate::errors::Errors;
 use crate::model::{Assertion, Policy};
 
 fn read(source: &str) -> Result<Assertion, Vec<String>> {
     let mut errors = Errors::new();
-    let assertion = assertion::parse(&mut errors, tokens(source));
+    let assertion = errors.read(tokens(source), clause::assertion);
     errors.finish(assertion).map_err(messages)
 }
 
@@ -65,11 +65,11 @@ fn mistakes_in_an_assertion() {
     );
     refused(
         "rt; a, mesage = \"b\"",
-        "unknown argument `mesage`; after the condition comes a message or `policy = ..`",
+        "unknown argument `mesage`; `contract_assert!(..)` takes `policy`",
     );
     refused(
         "rt; a, policy = observe, \"b\"",
-        "`policy = ..` comes last, after the message and its arguments",
+        "the message comes right after the condition, before any key; write `contract_assert!(.., \"..\", policy = ..)`",
     );
     refused(
         "rt; a, policy = obsrve",

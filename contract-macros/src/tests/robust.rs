@@ -61,7 +61,7 @@ fn half_written_assertions_never_panic() {
         "::rt; a > 0 && f(b), \"{} {x}\", 1 + 1, x = c, policy = observe",
     )) {
         let mut errors = crate::errors::Errors::new();
-        let assertion = crate::assertion::parse(&mut errors, source);
+        let assertion = errors.read(source, crate::clause::assertion);
         let _ = errors.finish(assertion);
     }
 }
