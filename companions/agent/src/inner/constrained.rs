@@ -5,8 +5,6 @@ mod reply;
 mod schema;
 mod transcript;
 
-use std::future::poll_fn;
-
 use contract_runtime::Registry;
 use contract_runtime::ToolCall;
 
@@ -16,11 +14,11 @@ use reply::ParsedReply;
 pub use schema::reply_schema;
 use transcript::Transcript;
 
-use super::{Cost, InnerAgent, Turn, begin};
+use super::{InnerAgent, Turn, begin, read_reply};
 use crate::event::{Event, REPLY, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::message::Message;
-use crate::model::{Delta, Model, ModelError, Request};
+use crate::model::{Model, ModelError, Request};
 
 /// Lets a text-only model call tools and answer, with each reply constrained to one JSON object.
 ///
@@ -65,11 +63,8 @@ pub struct ConstrainedAgent<M> {
 /// The longest reply, in bytes: as much as a registry takes for the arguments of a call.
 const LONGEST: usize = 1 << 20;
 
-/// Why a reply is of no use, as a sentence for the model; and what there was of it.
-struct Broken {
-    text: String,
-    reason: String,
-}
+/// How many characters of a longer one the model reads again.
+const SHOWN: usize = 1_000;
 
 impl<M: Model> ConstrainedAgent<M> {
     /// Creates an agent from a model and the tools that it may call. A reply may begin with its reasoning.
@@ -107,54 +102,29 @@ impl<M: Model> ConstrainedAgent<M> {
         self
     }
 
-    /// One reply, read as it comes; it ends at a native call, or where it is too long.
+    /// One reply: its text, and what it says, or a sentence for the model why it is of no use.
     async fn read(
         &self,
         turn: &Turn,
         emitter: &Emitter,
-    ) -> Result<Result<String, Broken>, RunError> {
-        let mut cost = Cost::default();
-        let read = self.read_until_it_breaks(turn, emitter, &mut cost).await;
-        cost.close(emitter).await;
-        read
-    }
-
-    async fn read_until_it_breaks(
-        &self,
-        turn: &Turn,
-        emitter: &Emitter,
-        cost: &mut Cost,
-    ) -> Result<Result<String, Broken>, RunError> {
+    ) -> Result<(String, Result<ParsedReply, String>), RunError> {
         let messages = turn.conversation.messages();
         let request = Request::new(&messages).response_schema(&self.schema);
-        let mut pieces = self.model.reply(request);
-        let (mut text, mut transcript) = (String::new(), Transcript::default());
-        while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
-            let piece = piece.map_err(|error| RunError::Model { error })?;
-            cost.note(&piece);
-            match piece {
-                Delta::Text(more) => {
-                    if text.len() + more.len() > LONGEST {
-                        let reason = format!("it is longer than {LONGEST} bytes");
-                        return Ok(Err(Broken { text, reason }));
-                    }
-                    text.push_str(&more);
-                    let text = transcript.push(&more);
-                    if !text.is_empty() {
-                        emitter.emit(Event::TextDelta { text }).await;
-                    }
-                }
-                Delta::Call(call) => {
-                    let reason = format!(
-                        "`{}` was called as a native tool; write the call as a JSON object in the text",
-                        call.name
-                    );
-                    return Ok(Err(Broken { text, reason }));
-                }
-                Delta::Usage(usage) => emitter.emit(Event::Usage { usage }).await,
+        let mut transcript = Transcript::default();
+        let show = |piece: String| transcript.push(&piece);
+        let (mut text, calls) = read_reply(&self.model, request, emitter, LONGEST, show).await?;
+        let parsed = match calls.first() {
+            _ if text.len() > LONGEST => {
+                text = text.chars().take(SHOWN).collect();
+                Err(format!("it is longer than {LONGEST} bytes"))
             }
-        }
-        Ok(Ok(text))
+            Some(call) => Err(format!(
+                "`{}` was called as a native tool; write the call as a JSON object in the text",
+                call.name
+            )),
+            None => ParsedReply::read(&text, self.reasoning),
+        };
+        Ok((text, parsed))
     }
 
     /// A reply that can be used, after as many as there may be that cannot.
@@ -162,23 +132,20 @@ impl<M: Model> ConstrainedAgent<M> {
         let mut attempt = 0;
         loop {
             turn.before_request().await;
-            let read = self.read(turn, emitter).await?;
-            let Broken { text, reason } = match read {
-                Ok(text) => match ParsedReply::read(&text, self.reasoning) {
-                    Ok(written) => {
-                        let message = Message::Assistant {
-                            text,
-                            calls: Vec::new(),
-                        };
-                        match written {
-                            ParsedReply::Answer { .. } => turn.push_answer(message),
-                            ParsedReply::Call { .. } => turn.conversation.push(message),
-                        }
-                        return Ok(written);
+            let (text, parsed) = self.read(turn, emitter).await?;
+            let reason = match parsed {
+                Ok(parsed) => {
+                    let message = Message::Assistant {
+                        text,
+                        calls: Vec::new(),
+                    };
+                    match parsed {
+                        ParsedReply::Answer { .. } => turn.push_answer(message),
+                        ParsedReply::Call { .. } => turn.conversation.push(message),
                     }
-                    Err(reason) => Broken { text, reason },
-                },
-                Err(broken) => broken,
+                    return Ok(parsed);
+                }
+                Err(reason) => reason,
             };
             attempt += 1;
             if attempt > self.attempts {

@@ -157,61 +157,46 @@ fn begin(turn: &Turn, system: Option<String>) {
     turn.conversation.push(Message::User { text });
 }
 
-/// Reads one reply of a model, emitting its text as it arrives, and returns its text and calls.
+/// Reads one reply of a model, and returns its text and calls. What `show` makes of a piece of text is emitted as it arrives. A reply
+/// whose text is longer than `most` bytes is stopped.
 async fn read_reply(
     model: &impl Model,
     request: Request<'_>,
     emitter: &Emitter,
+    most: usize,
+    mut show: impl FnMut(String) -> String + Send,
 ) -> Result<(String, Vec<ToolCall>), RunError> {
     let mut pieces = model.reply(request);
     let (mut text, mut calls) = (String::new(), Vec::new());
-    let mut cost = Cost::default();
+    let (mut begun, mut reported, mut failed) = (false, false, None);
     while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
-        let piece = match piece {
-            Ok(piece) => piece,
-            Err(error) => {
-                cost.close(emitter).await;
-                return Err(RunError::Model { error });
-            }
-        };
-        cost.note(&piece);
+        begun |= piece.is_ok();
         match piece {
-            Delta::Text(more) => {
+            Ok(Delta::Text(more)) => {
                 text.push_str(&more);
-                emitter.emit(Event::TextDelta { text: more }).await;
+                if text.len() > most {
+                    break;
+                }
+                let text = show(more);
+                if !text.is_empty() {
+                    emitter.emit(Event::TextDelta { text }).await;
+                }
             }
-            Delta::Call(call) => calls.push(call),
-            Delta::Usage(usage) => emitter.emit(Event::Usage { usage }).await,
+            Ok(Delta::Call(call)) => calls.push(call),
+            Ok(Delta::Usage(usage)) => {
+                reported = true;
+                emitter.emit(Event::Usage { usage }).await;
+            }
+            Err(error) => {
+                failed = Some(RunError::Model { error });
+                break;
+            }
         }
     }
-    cost.close(emitter).await;
-    Ok((text, calls))
-}
-
-/// Whether a reply reported its usage.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Cost {
-    /// There is no reply yet.
-    #[default]
-    None,
-    Unreported,
-    Reported,
-}
-
-impl Cost {
-    fn note(&mut self, piece: &Delta) {
-        match (piece, *self) {
-            (Delta::Usage(_), _) => *self = Self::Reported,
-            (_, Self::None) => *self = Self::Unreported,
-            _ => {}
-        }
+    // A reply that did not report its usage is counted as such.
+    if begun && !reported {
+        let usage = Usage::uncounted();
+        emitter.emit(Event::Usage { usage }).await;
     }
-
-    /// Ends a reply: one that did not report its usage is counted as such.
-    async fn close(self, emitter: &Emitter) {
-        if self == Self::Unreported {
-            let usage = Usage::uncounted();
-            emitter.emit(Event::Usage { usage }).await;
-        }
-    }
+    failed.map_or(Ok((text, calls)), Err)
 }

@@ -41,7 +41,8 @@ impl<M: Model> ToolCallingAgent<M> {
             turn.before_request().await;
             let messages = turn.conversation.messages();
             let request = Request::new(&messages).tools(&self.registry);
-            let (text, calls) = read_reply(&self.model, request, emitter).await?;
+            let (text, calls) =
+                read_reply(&self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
             let message = Message::Assistant {
                 text: text.clone(),

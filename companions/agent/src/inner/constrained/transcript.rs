@@ -10,9 +10,12 @@ pub(super) struct Transcript {
     /// Behind the colon of that property.
     in_value: bool,
     text: Text,
-    escape: Escape,
-    /// The first half of a character that is written as two.
-    half: Option<u32>,
+    /// What of the open text is not decoded yet, as it is written.
+    written: String,
+    /// The letter before was a backslash that escapes this one.
+    escaped: bool,
+    /// How often in a row it could not be decoded.
+    failed: usize,
     /// A text has been emitted, so a line break separates it from the next.
     emitted: bool,
 }
@@ -27,33 +30,34 @@ enum Text {
     Other,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
-enum Escape {
-    #[default]
-    None,
-    Begun,
-    Hex {
-        digits: u32,
-        code: u32,
-    },
-}
-
 /// The properties whose texts are emitted.
 const EMITTED: [&str; 2] = ["reasoning", "content"];
 
-/// No key that matters is longer.
-const KEY: usize = 16;
+/// The longest character is written with twelve letters, as two halves of UTF-16 (RFC 8259, 2017, section 7).
+const LETTERS: usize = 12;
 
 impl Transcript {
     /// Returns what a further piece of the reply adds.
     pub(super) fn push(&mut self, piece: &str) -> String {
         let mut out = String::new();
         for letter in piece.chars() {
-            if self.text == Text::None {
-                self.outside(letter, &mut out);
-            } else {
-                self.inside(letter, &mut out);
+            match (self.text, letter) {
+                (Text::None, _) => self.outside(letter, &mut out),
+                (_, '"') if !self.escaped => {
+                    self.decode(&mut out);
+                    self.written.clear();
+                    self.text = Text::None;
+                }
+                (text, _) => {
+                    self.escaped = letter == '\\' && !self.escaped;
+                    if text != Text::Other {
+                        self.written.push(letter);
+                    }
+                }
             }
+        }
+        if self.text == Text::Emitted {
+            self.decode(&mut out);
         }
         out
     }
@@ -79,81 +83,18 @@ impl Transcript {
         }
     }
 
-    fn inside(&mut self, letter: char, out: &mut String) {
-        match (self.escape, letter) {
-            (Escape::None, '\\') => self.escape = Escape::Begun,
-            (Escape::None, '"') => {
-                self.end_half(out);
-                self.text = Text::None;
+    /// Decodes what is written so far. It may end within a character, which the next pieces complete.
+    fn decode(&mut self, out: &mut String) {
+        let decoded = serde_json::from_str::<String>(&format!("\"{}\"", self.written));
+        match (self.text, decoded) {
+            (Text::Key, decoded) => self.key = decoded.unwrap_or_default(),
+            (Text::Emitted, Ok(text)) => {
+                out.push_str(&text);
+                self.written.clear();
+                self.failed = 0;
             }
-            (Escape::None, letter) => self.character(letter, out),
-            (Escape::Begun, 'u') => self.escape = Escape::Hex { digits: 0, code: 0 },
-            (Escape::Begun, letter) => {
-                self.escape = Escape::None;
-                let meant = match letter {
-                    'b' => '\u{8}',
-                    'f' => '\u{c}',
-                    'n' => '\n',
-                    'r' => '\r',
-                    't' => '\t',
-                    other => other,
-                };
-                self.character(meant, out);
-            }
-            (Escape::Hex { digits, code }, letter) => {
-                let code = code * 16 + letter.to_digit(16).unwrap_or_default();
-                if digits < 3 {
-                    let digits = digits + 1;
-                    self.escape = Escape::Hex { digits, code };
-                } else {
-                    self.escape = Escape::None;
-                    self.code(code, out);
-                }
-            }
-        }
-    }
-
-    /// A number of UTF-16 (RFC 8259, 2017, section 7).
-    fn code(&mut self, code: u32, out: &mut String) {
-        match (self.half.take(), code) {
-            (Some(high), 0xdc00..=0xdfff) => {
-                let both = 0x1_0000 + ((high - 0xd800) << 10) + (code - 0xdc00);
-                self.put(
-                    char::from_u32(both).unwrap_or(char::REPLACEMENT_CHARACTER),
-                    out,
-                );
-            }
-            (before, code) => {
-                self.half = before;
-                self.end_half(out);
-                match code {
-                    0xd800..=0xdbff => self.half = Some(code),
-                    code => {
-                        let letter = char::from_u32(code);
-                        self.put(letter.unwrap_or(char::REPLACEMENT_CHARACTER), out);
-                    }
-                }
-            }
-        }
-    }
-
-    fn character(&mut self, letter: char, out: &mut String) {
-        self.end_half(out);
-        self.put(letter, out);
-    }
-
-    /// A half that stays alone is not a character.
-    fn end_half(&mut self, out: &mut String) {
-        if self.half.take().is_some() {
-            self.put(char::REPLACEMENT_CHARACTER, out);
-        }
-    }
-
-    fn put(&mut self, letter: char, out: &mut String) {
-        match self.text {
-            Text::Emitted => out.push(letter),
-            Text::Key if self.key.len() < KEY => self.key.push(letter),
-            _ => {}
+            (Text::Emitted, Err(_)) if self.failed < LETTERS => self.failed += 1,
+            _ => self.text = Text::Other,
         }
     }
 }
@@ -224,10 +165,15 @@ mod tests {
         }
     }
 
+    /// No reader of JSON takes such a reply.
     #[test]
-    fn half_a_character_is_no_character() {
+    fn a_text_with_half_a_character_is_not_told() {
         let mut transcript = Transcript::default();
-        let out = transcript.push(r#"{"content":"a\ud83db\ud83d\ud83e\udd80\udd80"}"#);
-        assert_eq!(out, "a\u{fffd}b\u{fffd}\u{1f980}\u{fffd}");
+        let reply = r#"{"reasoning":"so","content":"a\ud83db and more","more":""}"#;
+        let out: String = reply
+            .split("")
+            .map(|piece| transcript.push(piece))
+            .collect();
+        assert_eq!(out, "so\na");
     }
 }

@@ -79,7 +79,8 @@ impl<M: Model> ReActAgent<M> {
             let messages = turn.conversation.messages();
             let mut request = Request::new(&messages);
             request.stop = &stop;
-            let (text, _) = read_reply(&self.model, request, emitter).await?;
+            let (text, _) =
+                read_reply(&self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
             let parsed = parse::parse(&text, &self.registry);
             let message = Message::Assistant {
