@@ -252,8 +252,17 @@ impl RunDriver<'_> {
     /// Something happened inside a call.
     async fn handle_queued(&mut self, event: QueuedEvent) -> ControlFlow<Option<RunError>> {
         match event {
-            QueuedEvent::Event(event) => self.emit_queued(event).await,
-            QueuedEvent::Entered(call) => self.emit_action(call).await,
+            QueuedEvent::Event(Event::ContractViolation { violation }) => {
+                self.emit_violation(&violation).await;
+            }
+            QueuedEvent::Event(event) => self.out.emit(event).await,
+            QueuedEvent::Entered(call) => {
+                let is_it = |open: &&mut OpenCall| !open.has_action && open.call == call;
+                if let Some(open) = self.calls.iter_mut().find(is_it) {
+                    open.has_action = true;
+                    self.out.emit(Event::Action { call }).await;
+                }
+            }
             // The model reads the violation as the outcome of its call.
             QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,
             // The model has read the outcome of the call, and can do nothing about what came after it.
@@ -271,22 +280,6 @@ impl RunDriver<'_> {
         ControlFlow::Continue(())
     }
 
-    async fn emit_queued(&self, event: Event) {
-        match event {
-            Event::ContractViolation { violation } => self.emit_violation(&violation).await,
-            event => self.out.emit(event).await,
-        }
-    }
-
-    /// Emits that an open call has reached its body.
-    async fn emit_action(&mut self, call: ToolCall) {
-        let is_it = |open: &&mut OpenCall| !open.has_action && open.call == call;
-        if let Some(open) = self.calls.iter_mut().find(is_it) {
-            open.has_action = true;
-            self.out.emit(Event::Action { call }).await;
-        }
-    }
-
     /// Ends the run if a call has asked and there is no approver. Every call that was made has its outcome by now.
     fn end_where_asked(&mut self) -> ControlFlow<Option<RunError>> {
         if self.requests.is_empty() {
@@ -300,18 +293,17 @@ impl RunDriver<'_> {
     /// outcome of one that broke a contract is its violation.
     async fn emit_remaining(&mut self) {
         while let Some(event) = self.queue.next() {
-            match event {
-                QueuedEvent::Event(event) => self.emit_queued(event).await,
-                QueuedEvent::Entered(call) => self.emit_action(call).await,
-                QueuedEvent::Ended(_) | QueuedEvent::Late(_) => {}
+            let is_told = match &event {
+                QueuedEvent::Event(_) | QueuedEvent::Entered(_) => true,
+                QueuedEvent::Ended(_) | QueuedEvent::Late(_) => false,
                 QueuedEvent::Outcome(call, end, _) => {
-                    if end.status != Status::Violation
-                        && let Some(place) = self.ended(&call)
-                        && self.calls.get(place).is_some_and(|open| open.has_action)
-                    {
-                        self.emit_observation(place, observation(call, end)).await;
-                    }
+                    let open = self.ended(call).and_then(|place| self.calls.get(place));
+                    end.status != Status::Violation && open.is_some_and(|open| open.has_action)
                 }
+            };
+            if is_told {
+                // None of these decides anything.
+                let _ = self.handle_queued(event).await;
             }
         }
     }

@@ -1,6 +1,5 @@
 //! Errors of a model.
 
-use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -64,7 +63,7 @@ pub enum ModelError {
         message: String,
     },
     /// The provider answered with a status that is not a success.
-    #[error("the provider answered with status {status}{}: {message}{}", Often(*tries, *retry_after), advice(*status))]
+    #[error("the provider answered with status {status}{}: {message}{}", often(*tries, *retry_after), advice(*status))]
     Status {
         /// The HTTP status.
         status: u16,
@@ -100,7 +99,7 @@ pub enum ModelError {
     #[error("the reply reached the token limit; allow more tokens, or ask for less")]
     TooLong,
     /// The provider ended or withheld the reply for a reason of its own.
-    #[error("the provider ended the reply: {reason}{}", Detail(said))]
+    #[error("the provider ended the reply: {reason}{}{said}", if said.is_empty() { "" } else { ": " })]
     Withheld {
         /// The provider's name of the reason.
         reason: String,
@@ -125,31 +124,14 @@ pub enum ModelError {
 }
 
 /// How often was asked, and how long to wait, where there is something to say.
-struct Often(u32, Option<Duration>);
-
-impl fmt::Display for Often {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self(tries, wait) = self;
-        if *tries > 1 {
-            write!(f, ", {tries} times")?;
-        }
-        match wait {
-            Some(wait) if *tries > 1 => write!(f, ", and asks to wait {wait:?}"),
-            Some(wait) => write!(f, " and asks to wait {wait:?}"),
-            None => Ok(()),
-        }
-    }
-}
-
-/// What was said, where there is something.
-struct Detail<'s>(&'s str);
-
-impl fmt::Display for Detail<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            "" => Ok(()),
-            said => write!(f, ": {said}"),
-        }
+fn often(tries: u32, wait: Option<Duration>) -> String {
+    let (times, comma) = match tries {
+        0 | 1 => (String::new(), ""),
+        _ => (format!(", {tries} times"), ","),
+    };
+    match wait {
+        Some(wait) => format!("{times}{comma} and asks to wait {wait:?}"),
+        None => times,
     }
 }
 

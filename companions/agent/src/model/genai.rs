@@ -205,28 +205,13 @@ impl Model for GenaiModel {
                     Err(ModelError::NoRuntime)
                 };
                 if let Err(error) = outcome {
-                    emitter.span.record("error.type", kind(&error));
+                    let written = serde_json::to_value(&error).unwrap_or_default();
+                    emitter.span.record("error.type", written["kind"].as_str());
                     emitter.emitter.emit(Err(error)).await;
                 }
             }
             .instrument(span)
         }))
-    }
-}
-
-/// A word for an error, in spans.
-const fn kind(error: &ModelError) -> &'static str {
-    match error {
-        ModelError::Status { .. } => "status",
-        ModelError::Unreachable { .. } => "unreachable",
-        ModelError::Timeout { .. } => "timeout",
-        ModelError::Cut => "cut",
-        ModelError::Unreadable { .. } => "unreadable",
-        ModelError::TooLong => "too_long",
-        ModelError::Withheld { .. } => "withheld",
-        ModelError::Tools { .. } => "tools",
-        ModelError::NoRuntime => "no_runtime",
-        _ => "provider",
     }
 }
 

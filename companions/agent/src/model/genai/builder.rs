@@ -16,9 +16,8 @@ use super::secrets::{Secrets, without_secrets};
 /// Configures a model and its connection; see [`GenaiModel::builder`].
 #[must_use]
 pub struct GenaiModelBuilder {
-    /// Its provider, endpoint and secrets are set when the model is built.
+    /// Its endpoint and secrets are set when the model is built.
     settings: Settings,
-    provider: Option<Provider>,
     endpoint: Option<String>,
     key: Option<Key>,
     headers: Vec<(String, String)>,
@@ -99,7 +98,6 @@ impl GenaiModelBuilder {
                 temperature: None,
                 secrets: Secrets::default(),
             },
-            provider: None,
             endpoint: None,
             key: None,
             headers: Vec::new(),
@@ -108,7 +106,7 @@ impl GenaiModelBuilder {
 
     /// Sets the protocol; the default is the choice of [`Provider::of_model`].
     pub fn provider(mut self, provider: Provider) -> Self {
-        self.provider = Some(provider);
+        self.settings.provider = provider;
         self
     }
 
@@ -153,7 +151,8 @@ impl GenaiModelBuilder {
         self
     }
 
-    /// Sets whether the server is sent the [`response_schema`](crate::Request::response_schema) of a request; off by default, because hosted models accept only a part of JSON Schema and refuse the rest.
+    /// Sets whether the server is sent the [`response_schema`](crate::Request::response_schema) of a request; off by default, because
+    /// hosted models accept only a part of JSON Schema and refuse the rest.
     pub fn constrains(mut self, constrains: bool) -> Self {
         self.settings.constrains = constrains;
         self
@@ -206,16 +205,14 @@ impl GenaiModelBuilder {
         if settings.model.trim().is_empty() {
             return Err(GenaiBuildError::NoName);
         }
-        let provider = self.provider.unwrap_or(settings.provider);
-        settings.provider = provider;
+        let provider = settings.provider;
         let foreign = |dialect: &StrictDialect| !provider.takes(*dialect);
         if let Some(dialect) = settings.dialect.filter(foreign) {
             return Err(GenaiBuildError::Dialect { provider, dialect });
         }
-        let named = self.named_endpoint(provider, read);
-        let key = self.read_key(provider, named.is_some(), read)?;
+        let (key, endpoint) = self.key_and_endpoint(read)?;
         let headers = self.request_headers(provider, key.as_deref(), &mut settings.secrets)?;
-        settings.endpoint = match self.endpoint.or(named) {
+        settings.endpoint = match endpoint {
             Some(endpoint) => checked(endpoint, &mut settings.secrets)?,
             None => provider.facts().endpoint.to_owned(),
         };
@@ -235,43 +232,30 @@ impl GenaiModelBuilder {
         Ok(GenaiModel { client, settings })
     }
 
-    /// The endpoint that the environment names beside the key that is used, where none is given.
-    fn named_endpoint(
+    /// The key, if any, and the endpoint, if it is not the provider's own. A key of the environment goes to the endpoint that the
+    /// environment names beside it, and to another one only if the program chose both.
+    fn key_and_endpoint(
         &self,
-        provider: Provider,
         read: &impl Fn(&str) -> Option<String>,
-    ) -> Option<String> {
+    ) -> Result<(Option<String>, Option<String>), GenaiBuildError> {
+        let (provider, endpoint) = (self.settings.provider, self.endpoint.clone());
         let facts = provider.facts();
-        let own = match &self.key {
-            None => true,
-            Some(Key::From(variable)) => {
-                [Some(facts.key), facts.other_key].contains(&Some(variable.as_str()))
-            }
-            Some(Key::Given(_)) => false,
-        };
-        let asked = own && self.endpoint.is_none();
-        asked.then(|| environment::endpoint(provider, read))?
-    }
-
-    fn read_key(
-        &self,
-        provider: Provider,
-        endpoint_is_named: bool,
-        read: &impl Fn(&str) -> Option<String>,
-    ) -> Result<Option<String>, GenaiBuildError> {
         let (key, variable) = match &self.key {
-            Some(Key::Given(key)) => return Ok(Some(key.trim().to_owned())),
+            Some(Key::Given(key)) => return Ok((Some(key.trim().to_owned()), endpoint)),
             Some(Key::From(variable)) => (environment::set(read, variable), variable.as_str()),
-            None if self.endpoint.is_some() => return Ok(None),
-            None => (environment::key(provider, read), provider.key_variable()),
+            None if endpoint.is_some() => return Ok((None, endpoint)),
+            None => (environment::key(provider, read), facts.key),
         };
+        let own = [Some(facts.key), facts.other_key].contains(&Some(variable));
+        let beside = || environment::endpoint(provider, read).filter(|_| own);
+        let endpoint = endpoint.or_else(beside);
         // A server of one's own may need none.
-        if key.is_none() && !(self.key.is_none() && endpoint_is_named) {
+        if key.is_none() && (self.key.is_some() || endpoint.is_none()) {
             return Err(GenaiBuildError::NoKey {
                 variable: variable.to_owned(),
             });
         }
-        Ok(key)
+        Ok((key, endpoint))
     }
 
     /// The headers of every request; the secret ones are not shown in logs.
@@ -324,7 +308,7 @@ impl fmt::Debug for GenaiModelBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GenaiModelBuilder")
             .field("model", &self.settings.model)
-            .field("provider", &self.provider)
+            .field("provider", &self.settings.provider)
             .field("endpoint", &self.endpoint.as_deref().map(without_secrets))
             .finish_non_exhaustive()
     }

@@ -32,60 +32,50 @@ pub(super) struct Settings {
     pub(super) secrets: Secrets,
 }
 
-/// What has been said.
+/// What has been said. All results of one reply are one message.
 pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequest {
-    let mut said = Vec::with_capacity(messages.len());
-    let mut results: Vec<ContentPart> = Vec::new();
-    for message in messages {
-        if let Message::Tool {
-            call_id,
-            tool,
-            status,
-            text,
-            ..
-        } = message
-        {
-            results.push(result(call_id, tool, *status, text, provider));
-            continue;
+    let is_result = |message: &Message| matches!(message, Message::Tool { .. });
+    let groups = messages.chunk_by(|one, next| is_result(one) && is_result(next));
+    let said = groups.filter_map(|group| match group.first()? {
+        Message::System { text, .. } => Some(ChatMessage::system(text.as_str())),
+        Message::User { text } => Some(ChatMessage::user(text.as_str())),
+        Message::Assistant { text, calls } => assistant(text, calls, provider),
+        Message::Tool { .. } => {
+            let results: Vec<ContentPart> = group
+                .iter()
+                .filter_map(|message| result(message, provider))
+                .collect();
+            Some(ChatMessage::tool(MessageContent::from_parts(results)))
         }
-        // All results of one reply belong together.
-        said.extend(together(&mut results));
-        match message {
-            Message::System { text, .. } => said.push(ChatMessage::system(text.as_str())),
-            Message::User { text } => said.push(ChatMessage::user(text.as_str())),
-            Message::Assistant { text, calls } => said.extend(assistant(text, calls, provider)),
-            Message::Tool { .. } => {}
-        }
-    }
-    said.extend(together(&mut results));
-    ChatRequest::from_messages(said)
+    });
+    ChatRequest::from_messages(said.collect())
 }
 
-fn together(results: &mut Vec<ContentPart>) -> Option<ChatMessage> {
-    let results = std::mem::take(results);
-    (!results.is_empty()).then(|| ChatMessage::tool(MessageContent::from_parts(results)))
-}
-
-fn result(
-    call_id: &str,
-    tool: &str,
-    status: Status,
-    text: &str,
-    provider: Provider,
-) -> ContentPart {
-    if provider == Provider::Anthropic {
-        // Only here can be said that a call did not end well, and genai has no word for it.
-        return ContentPart::Custom(CustomPart {
-            model_iden: None,
-            data: json!({
-                "type": "tool_result",
-                "tool_use_id": call_id,
-                "content": text,
-                "is_error": status != Status::Ok,
-            }),
-        });
+fn result(message: &Message, provider: Provider) -> Option<ContentPart> {
+    let Message::Tool {
+        call_id,
+        tool,
+        status,
+        text,
+        ..
+    } = message
+    else {
+        return None;
+    };
+    if provider != Provider::Anthropic {
+        let response = ToolResponse::new(call_id, text.as_str()).with_fn_name(tool);
+        return Some(ContentPart::ToolResponse(response));
     }
-    ContentPart::ToolResponse(ToolResponse::new(call_id, text).with_fn_name(tool))
+    // Only here can be said that a call did not end well, and genai has no word for it.
+    Some(ContentPart::Custom(CustomPart {
+        model_iden: None,
+        data: json!({
+            "type": "tool_result",
+            "tool_use_id": call_id,
+            "content": text,
+            "is_error": *status != Status::Ok,
+        }),
+    }))
 }
 
 fn assistant(text: &str, calls: &[ToolCall], provider: Provider) -> Option<ChatMessage> {
