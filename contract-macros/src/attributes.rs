@@ -92,18 +92,14 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
     if attributes.attrs.iter().all(is_inert) {
         return Ok(Next::Expand(attributes));
     }
-    let AttributeSet {
-        contracts,
-        attrs,
-        rest,
-        krate,
-    } = attributes;
-    let runtime = names::runtime(&krate);
-    let contracts = contracts.iter().map(ContractAttribute::deferred);
-    let attrs = attrs.iter().map(|attr| resolvable(attr, &runtime));
-    Ok(Next::Defer(
-        quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest),
-    ))
+    let (rest, runtime) = (&attributes.rest, names::runtime(&attributes.krate));
+    let contracts = attributes.contracts.iter().map(ContractAttribute::deferred);
+    let attrs = attributes
+        .attrs
+        .iter()
+        .map(|attr| resolvable(attr, &runtime));
+    let deferred = quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest);
+    Ok(Next::Defer(deferred))
 }
 
 /// Runs the hidden attribute, after all others.
@@ -113,30 +109,23 @@ pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<AttributeS
 
 impl AttributeSet {
     fn new(mut contracts: Vec<ContractAttribute>, item: &TokenStream) -> Result<Self, Unreadable> {
-        let parser = |input: ParseStream<'_>| {
-            Ok((
-                input.call(Attribute::parse_outer)?,
-                input.parse::<TokenStream>()?,
-            ))
-        };
-        let (attrs, rest) = match parser.parse2(item.clone()) {
-            Ok(parts) => parts,
-            Err(error) => {
-                let error = error.to_compile_error();
-                return Err(quote!(#error #item));
-            }
-        };
+        let parser =
+            |input: ParseStream<'_>| Ok((input.call(Attribute::parse_outer)?, input.parse()?));
+        let (attrs, rest) = parser.parse2(item.clone()).map_err(|error| {
+            let error = error.to_compile_error();
+            quote!(#error #item)
+        })?;
         let (siblings, attrs) = split(attrs);
         contracts.extend(siblings);
         contracts.sort_by_key(|contract| place(contract.span));
-        let krate = contracts
+        let mut krates = contracts
             .iter()
-            .find_map(|contract| crate_in(&contract.args));
+            .filter_map(|contract| crate_in(&contract.args));
         Ok(Self {
+            krate: krates.next().unwrap_or_else(names::default_crate),
             contracts,
             attrs,
             rest,
-            krate: krate.unwrap_or_else(names::default_crate),
         })
     }
 }
@@ -175,9 +164,8 @@ pub(crate) fn of_kind(
     contracts: &[ContractAttribute],
     kind: Kind,
 ) -> impl Iterator<Item = &ContractAttribute> {
-    contracts
-        .iter()
-        .filter(move |contract| contract.kind == kind)
+    let all = contracts.iter();
+    all.filter(move |contract| contract.kind == kind)
 }
 
 /// The attribute of a kind that may be given once.
@@ -216,13 +204,10 @@ fn is_own(path: &Path) -> bool {
 }
 
 fn deferred_args(attr: &Attribute) -> Option<TokenStream> {
-    let Meta::List(list) = &attr.meta else {
-        return None;
-    };
-    let words = list.path.segments.iter().map(|one| one.ident.to_string());
-    let words: Vec<String> = words.collect();
-    let ours = words.ends_with(&["__private".to_owned(), "finish".to_owned()]);
-    ours.then(|| list.tokens.clone())
+    let list = attr.meta.require_list().ok()?;
+    let mut words = list.path.segments.iter().rev().map(|one| &one.ident);
+    let is_ours = words.next()? == "finish" && words.next()? == "__private";
+    is_ours.then(|| list.tokens.clone())
 }
 
 /// Reads `tool(..) pre[path](..) post(..)`.
@@ -257,12 +242,12 @@ pub(crate) fn uses(contracts: &[ContractAttribute]) -> Vec<Path> {
         .iter()
         .filter(|contract| contract.kind != Kind::Verify);
     let paths = taken.filter_map(|contract| contract.path.clone());
-    let first = |path: &Path| {
+    let is_imported = |path: &Path| {
         path.segments
             .first()
             .is_some_and(|first| first.ident != "$crate")
     };
-    paths.filter(first).collect()
+    paths.filter(is_imported).collect()
 }
 
 /// Lets attributes that were taken run once, on nothing: otherwise the import of one would be reported as unused, and none
@@ -309,15 +294,14 @@ const INERT: &str = "allow automatically_derived cfg cold coverage deny deprecat
 /// Modules of attributes that are not macros.
 const INERT_ROOTS: &str = "clippy diagnostic miri rust_analyzer rustfmt";
 
-/// The attributes that a `cfg_attr` holds.
+/// The condition of a `cfg_attr`, and the attributes that it holds.
 pub(crate) fn conditional(attr: &Attribute) -> Option<(Meta, Vec<Meta>)> {
-    let list = attr.meta.require_list().ok()?;
     let metas = Punctuated::<Meta, Token![,]>::parse_terminated;
-    let metas = list
-        .parse_args_with(metas)
-        .ok()
-        .filter(|_| attr.path().is_ident("cfg_attr"))?;
-    let mut metas = metas.into_iter();
+    let list = attr.meta.require_list().ok()?;
+    let metas = list.parse_args_with(metas).ok();
+    let mut metas = metas
+        .filter(|_| attr.path().is_ident("cfg_attr"))?
+        .into_iter();
     Some((metas.next()?, metas.collect()))
 }
 
@@ -337,17 +321,17 @@ fn resolvable(attr: &Attribute, runtime: &TokenStream) -> TokenStream {
 
 fn is_inert(attr: &Attribute) -> bool {
     let segments = &attr.path().segments;
-    let Some(root) = segments.first() else {
-        return true;
-    };
     let known = if segments.len() == 1 {
         INERT
     } else {
         INERT_ROOTS
     };
-    known
-        .split_whitespace()
-        .any(|word| root.ident.unraw() == word)
+    let is_known = |root: &syn::PathSegment| {
+        known
+            .split_whitespace()
+            .any(|word| root.ident.unraw() == word)
+    };
+    segments.first().is_none_or(is_known)
 }
 
 /// The attribute as it is shown to its author: `#[pre]`.

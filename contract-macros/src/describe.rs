@@ -8,26 +8,26 @@ use crate::source;
 
 /// The text of the documentation, empty if there is none.
 pub(crate) fn from_docs(attrs: &[Attribute]) -> Description {
-    let parts: Vec<&Expr> = attrs.iter().filter_map(doc).collect();
-    let texts: Option<Vec<String>> = parts.iter().map(|part| literal(part)).collect();
-    if let Some(texts) = texts {
-        let lines: Vec<&str> = texts.iter().flat_map(|text| lines(text)).collect();
-        return Description::Text(lines.join("\n").trim().to_owned());
-    }
-    let mut exprs = Vec::new();
-    for (index, part) in parts.into_iter().enumerate() {
-        let line_break = if index == 0 { "" } else { "\n" };
-        if let Some(text) = literal(part) {
-            let text = format!("{line_break}{}", lines(&text).join("\n"));
-            exprs.push(syn::parse_quote!(#text));
+    let mut exprs: Vec<Expr> = Vec::new();
+    let mut text = Some(String::new());
+    for part in attrs.iter().filter_map(doc) {
+        let line_break = if exprs.is_empty() { "" } else { "\n" };
+        if let Some(written) = literal(part) {
+            let line = format!("{line_break}{}", lines(&written).join("\n"));
+            exprs.push(syn::parse_quote!(#line));
+            text = text.map(|text| text + &line);
             continue;
         }
         if !line_break.is_empty() {
             exprs.push(syn::parse_quote!(#line_break));
         }
         exprs.push(part.clone());
+        text = None;
     }
-    Description::Parts(exprs)
+    match text {
+        Some(text) => Description::Text(text.trim().to_owned()),
+        None => Description::Parts(exprs),
+    }
 }
 
 /// The text of `description = ..`.

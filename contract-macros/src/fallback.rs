@@ -5,9 +5,9 @@ use quote::quote;
 
 use crate::attributes::{self, AttributeSet, ContractAttribute, Kind, of_kind};
 use crate::item::{FunctionItem, Item, RawMember};
+use crate::options;
 use crate::predicate;
 use crate::source::is_punct;
-use crate::verify;
 
 /// The mistakes, and the item without our attributes.
 pub(crate) fn expand(
@@ -15,17 +15,11 @@ pub(crate) fn expand(
     item: Option<&Item>,
     report: &syn::Error,
 ) -> TokenStream {
-    let report = report.to_compile_error();
-    let AttributeSet {
-        contracts,
-        attrs,
-        rest,
-        ..
-    } = attributes;
+    let (report, attrs) = (report.to_compile_error(), &attributes.attrs);
     let item = match item {
-        None => quote!(#rest),
+        None => attributes.rest.clone(),
         Some(Item::Function(item)) => {
-            let (item, left) = function(contracts, item, report);
+            let (item, left) = function(&attributes.contracts, item, report);
             return quote!(#left #(#attrs)* #item);
         }
         Some(Item::Impl(block)) => {
@@ -44,7 +38,7 @@ fn member(member: &RawMember) -> TokenStream {
         }
         RawMember::Function(method) => {
             let attrs = method.attrs.iter();
-            let attrs = attrs.filter(|attr| verify::conditional_siblings(attr).is_empty());
+            let attrs = attrs.filter(|attr| options::conditional_siblings(attr).is_empty());
             let (function, _) = function(&method.contracts, &method.function, TokenStream::new());
             quote!(#(#attrs)* #function)
         }
@@ -71,10 +65,8 @@ fn function(
         (uses, report)
     } else {
         let named = predicate::variables(contracts);
-        (
-            quote!(#report #uses #(let _ = &#named;)*),
-            TokenStream::new(),
-        )
+        let added = quote!(#report #uses #(let _ = &#named;)*);
+        (added, TokenStream::new())
     };
     let inside = body.stream();
     let mut again = Group::new(body.delimiter(), quote!(#added #inside));

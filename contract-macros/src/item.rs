@@ -50,8 +50,7 @@ pub(crate) struct Method {
 /// Reads the item, or reports what it is instead.
 pub(crate) fn parse(errors: &mut Errors, attributes: &AttributeSet) -> Option<Item> {
     let first = attributes.contracts.first()?;
-    let stands_on = kind(&attributes.rest);
-    let parsed = match stands_on {
+    let parsed = match kind(&attributes.rest) {
         What::Function => function.parse2(attributes.rest.clone()).map(Item::Function),
         What::Impl => impl_items.parse2(attributes.rest.clone()).map(Item::Impl),
         What::Other(other, word) => {
@@ -66,7 +65,7 @@ pub(crate) fn parse(errors: &mut Errors, attributes: &AttributeSet) -> Option<It
             return None;
         }
     };
-    parsed.map_err(|error| errors.add(error)).ok()
+    errors.ok(parsed)
 }
 
 enum What {
@@ -102,10 +101,11 @@ fn kind(item: &TokenStream) -> What {
             }
             "union" if !word(at + 1).is_empty() => "a union",
             "extern" if word(at + 1) == "crate" => "an import",
-            "extern" if matches!(trees.get(at + 1), Some(TokenTree::Group(_))) => {
-                "an `extern` block"
-            }
-            "extern" if matches!(trees.get(at + 2), Some(TokenTree::Group(_))) => {
+            "extern"
+                if [1, 2]
+                    .iter()
+                    .any(|next| matches!(trees.get(at + next), Some(TokenTree::Group(_)))) =>
+            {
                 "an `extern` block"
             }
             _ => continue,

@@ -24,8 +24,6 @@ mod predicate;
 mod read;
 mod source;
 mod spelling;
-mod verify;
-mod verify_macro;
 
 #[cfg(test)]
 mod tests;
@@ -220,26 +218,24 @@ pub fn contract_assert(input: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro]
 pub fn verify_one(input: TokenStream) -> TokenStream {
-    prove(input, verify_macro::of_one)
+    verifier(input, false)
 }
 
 /// Expands `contract_verify::verify_all!`.
 #[doc(hidden)]
 #[proc_macro]
 pub fn verify_all(input: TokenStream) -> TokenStream {
-    prove(input, verify_macro::of_all)
+    verifier(input, true)
 }
 
-fn prove(
-    input: TokenStream,
-    read: fn(&mut Errors, proc_macro2::TokenStream) -> Option<proc_macro2::TokenStream>,
-) -> TokenStream {
+fn verifier(input: TokenStream, all: bool) -> TokenStream {
     let mut errors = Errors::new();
-    let test = read(&mut errors, input.into());
-    match errors.finish(test) {
-        Ok(test) => test.into(),
-        Err(report) => report.to_compile_error().into(),
-    }
+    let input = source::grouped(input.into());
+    let test = errors.read(input, |errors, input| options::verifier(errors, input, all));
+    let test = errors
+        .finish(test)
+        .map_err(|report| report.to_compile_error());
+    test.unwrap_or_else(|report| report).into()
 }
 
 fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {

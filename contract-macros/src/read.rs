@@ -13,7 +13,6 @@ use crate::message;
 use crate::model::{Contracted, Function, Member, Model, Name, Param, Tool, ToolSet};
 use crate::options;
 use crate::param;
-use crate::verify;
 
 /// A function and what stands above it.
 #[derive(Clone, Copy)]
@@ -52,7 +51,7 @@ pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item)
     Some(if of_kind(contracts, Kind::Tool).next().is_some() {
         Model::Tool(Box::new(tool(errors, written)?))
     } else {
-        verify::only_on_tools(errors, contracts);
+        options::only_on_tools(errors, contracts);
         let (contracted, _) = contracted(errors, written, false);
         Model::Contracted(Box::new(contracted?))
     })
@@ -63,7 +62,7 @@ fn tool(errors: &mut Errors, written: Annotated<'_>) -> Option<Tool> {
     let args = only.map(|contract| options::parse(errors, contract));
     let args = args.unwrap_or_default();
     let (contracted, named) = contracted(errors, written, true);
-    let verify = verify::parse(errors, written.contracts);
+    let verify = options::verify(errors, written.contracts);
     let confirm = args.confirm.map(|question| question.value);
     let confirm = confirm.and_then(|question| message::check_question(errors, question, &named));
     let description = match args.description {
@@ -197,7 +196,7 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
 
 fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> {
     if let Some(method) = raw.tool() {
-        verify::no_conditional_sibling(errors, &method.attrs);
+        options::no_conditional_sibling(errors, &method.attrs);
         let written = Annotated {
             contracts: &method.contracts,
             attrs: &method.attrs,

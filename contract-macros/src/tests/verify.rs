@@ -3,7 +3,7 @@
 use super::{refused, set, tokens, tool};
 use crate::attributes::{self, Kind, Next};
 use crate::errors::Errors;
-use crate::verify_macro;
+use crate::{options, source::grouped};
 
 const DOUBLE: &str = "/// Double.\n #[tool] fn double(number: i32) -> i64 { 2 }";
 
@@ -82,7 +82,9 @@ fn tests_are_written_for_what_is_named() {
     let is = |test: syn::Result<String>, of: &str| test.is_ok_and(|test| test.contains(of));
     let all = |source: &str| {
         let mut errors = Errors::new();
-        let test = verify_macro::of_all(&mut errors, tokens(source));
+        let test = errors.read(grouped(tokens(source)), |errors, input| {
+            options::verifier(errors, input, true)
+        });
         errors.finish(test).map(|test| test.to_string())
     };
     assert!(is(all("::ct;"), "verifier_of_package"));
@@ -99,7 +101,9 @@ fn tests_are_written_for_what_is_named() {
 
     let one = |source: &str| {
         let mut errors = Errors::new();
-        let test = verify_macro::of_one(&mut errors, tokens(source));
+        let test = errors.read(grouped(tokens(source)), |errors, input| {
+            options::verifier(errors, input, false)
+        });
         errors.finish(test).map(|test| test.to_string())
     };
     assert!(is(one("::ct; tools::divide"), "verifier_of_function"));
