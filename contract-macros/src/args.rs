@@ -5,7 +5,7 @@ use quote::ToTokens;
 use strsim::osa_distance;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, ExprLit, Lit, LitStr, Path, Token};
+use syn::{Expr, LitBool, LitStr, Path, Token};
 
 use crate::errors::Errors;
 use crate::message;
@@ -78,32 +78,28 @@ pub(crate) fn entry(input: ParseStream<'_>) -> syn::Result<Entry> {
         let _ = inside.parse::<TokenStream>();
         return Err(syn::Error::new(key.span(), message));
     }
-    let value = match input.parse::<Option<Token![=]>>()? {
-        Some(_) if input.is_empty() => {
+    let mut value = None;
+    if input.parse::<Option<Token![=]>>()?.is_some() {
+        if input.is_empty() {
             let message = format!("`{key}` needs a value; write `{key} = ..`");
             return Err(syn::Error::new(key.span(), message));
         }
-        Some(_) => {
-            let read = source::expression(input);
-            Some(read.map_err(|error| keyword(&key, input, error))?.0)
-        }
-        None => None,
-    };
+        let read = source::expression(input);
+        value = Some(read.map_err(|error| keyword(&key, input, error))?.0);
+    }
     let behind = Vec::new();
     Ok(Entry { key, value, behind })
 }
 
 /// Explains a keyword of Rust that is written as a value.
 fn keyword(key: &Ident, input: ParseStream<'_>, error: syn::Error) -> syn::Error {
-    match input.fork().call(Ident::parse_any) {
-        Ok(word) => {
-            let message = format!(
-                "`{word}` is a keyword of Rust and no value; as a text, write `{key} = \"{word}\"`"
-            );
-            syn::Error::new(word.span(), message)
-        }
-        Err(_) => error,
-    }
+    let Ok(word) = input.fork().call(Ident::parse_any) else {
+        return error;
+    };
+    let message = format!(
+        "`{word}` is a keyword of Rust and no value; as a text, write `{key} = \"{word}\"`"
+    );
+    syn::Error::new(word.span(), message)
 }
 
 fn skip(input: ParseStream<'_>) {
@@ -187,10 +183,8 @@ fn folded(word: &str) -> String {
 
 /// Words in backticks: "`a`, `b` and `c`".
 pub(crate) fn listed(words: &[impl AsRef<str>]) -> String {
-    let words: Vec<String> = words
-        .iter()
-        .map(|word| format!("`{}`", word.as_ref()))
-        .collect();
+    let words = words.iter().map(|word| format!("`{}`", word.as_ref()));
+    let words: Vec<String> = words.collect();
     match words.split_last() {
         Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
         Some((last, _)) => last.clone(),
@@ -209,36 +203,29 @@ pub(crate) fn value(errors: &mut Errors, entry: &Entry, example: &str) -> Option
 
 /// `key` or `key = true`.
 pub(crate) fn flag(errors: &mut Errors, entry: &Entry) -> Option<bool> {
-    match entry.value.as_ref().map(ungrouped) {
-        None => Some(true),
-        Some(Expr::Lit(ExprLit {
-            lit: Lit::Bool(flag),
-            ..
-        })) => Some(flag.value),
-        Some(other) => {
-            let name = entry.name();
-            let message = format!("`{name}` is on or off; write `{name}` or `{name} = false`");
-            errors.on(other, message);
-            None
-        }
-    }
+    let name = entry.name();
+    let message = format!("`{name}` is on or off; write `{name}` or `{name} = false`");
+    is_on(errors, entry, &message)
+}
+
+fn is_on(errors: &mut Errors, entry: &Entry, message: &str) -> Option<bool> {
+    let Some(value) = &entry.value else {
+        return Some(true);
+    };
+    let flag = syn::parse2::<LitBool>(ungrouped(value).to_token_stream());
+    let flag = flag.map_err(|_| errors.on(ungrouped(value), message));
+    flag.map(|flag| flag.value).ok()
 }
 
 /// `shown`, or `shown = never`.
 pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
-    let is_demanded = match entry.value.as_ref().map(ungrouped) {
-        Some(Expr::Path(word)) if word.path.is_ident("never") => return Some(Shown::Never),
-        None => true,
-        Some(Expr::Lit(ExprLit {
-            lit: Lit::Bool(demanded),
-            ..
-        })) => demanded.value,
-        Some(other) => {
-            let message = "`shown` stands alone, or is `never`; write `shown` or `shown = never`";
-            return errors.refuse(other, message);
-        }
-    };
-    Some(if is_demanded {
+    if matches!(entry.value.as_ref().map(ungrouped), Some(Expr::Path(word)) if word.path.is_ident("never"))
+    {
+        return Some(Shown::Never);
+    }
+    let message = "`shown` stands alone, or is `never`; write `shown` or `shown = never`";
+    let demanded = is_on(errors, entry, message)?;
+    Some(if demanded {
         Shown::Fully
     } else {
         Shown::Possibly
@@ -248,12 +235,11 @@ pub(crate) fn shown(errors: &mut Errors, entry: &Entry) -> Option<Shown> {
 pub(crate) fn sentence(errors: &mut Errors, entry: &Entry) -> Option<LitStr> {
     let literal = string(errors, entry, "\"..\"")?;
     if literal.value().trim().is_empty() {
-        let name = entry.name();
-        let advice = match name.as_str() {
-            "id" => "an empty id names nothing; name the condition",
-            _ => "an empty sentence says nothing; say what holds",
+        let advice = match entry.name().as_str() {
+            "id" => "an empty id names nothing; name the condition, or remove `id`".to_owned(),
+            name => format!("an empty sentence says nothing; say what holds, or remove `{name}`"),
         };
-        return errors.refuse(&literal, format_args!("{advice}, or remove `{name}`"));
+        return errors.refuse(&literal, advice);
     }
     Some(literal)
 }
@@ -299,15 +285,12 @@ const POLICIES: [(&str, Policy); 4] = [
 pub(crate) fn policy(errors: &mut Errors, entry: &Entry) -> Option<Policy> {
     let expr = value(errors, entry, "observe")?;
     let words = POLICIES.map(|(word, _)| word);
-    let given = match ungrouped(&expr) {
-        Expr::Path(path) => path.path.segments.last(),
-        _ => None,
-    };
-    let Some(given) = given.map(|segment| segment.ident.to_string()) else {
+    let Expr::Path(path) = ungrouped(&expr) else {
         let known = listed(&words);
         let message = format!("`policy` takes a bare word; write one of {known}");
         return errors.refuse(expr, message);
     };
+    let given = path.path.segments.last()?.ident.to_string();
     let found = POLICIES.iter().find(|(word, _)| *word == given);
     if found.is_none() {
         let advice = advice(&given, &words, "write one of");
@@ -323,14 +306,9 @@ pub(crate) fn is_policy(path: &Path) -> bool {
 /// The path of the runtime crate.
 pub(crate) fn path(errors: &mut Errors, entry: &Entry) -> Option<Path> {
     let expr = value(errors, entry, "my_crate::contracts")?;
-    let path = Path::parse_mod_style
-        .parse2(ungrouped(&expr).to_token_stream())
-        .ok();
-    if path.is_none() {
-        let message = "`crate` takes a path; write `crate = my_crate::contracts`";
-        errors.on(expr, message);
-    }
-    path
+    let path = Path::parse_mod_style.parse2(ungrouped(&expr).to_token_stream());
+    let message = "`crate` takes a path; write `crate = my_crate::contracts`";
+    path.map_err(|_| errors.on(expr, message)).ok()
 }
 
 /// A duration in milliseconds: `"250ms"`, `"30s"`, `"2m"`, `"1h"`.

@@ -1,16 +1,18 @@
 //! Parses the arguments of `#[given(..)]`: a name, the value that it is given, `else ..` and `then ..`.
 
+use std::iter;
+
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{LitStr, Token, parse_quote};
+use syn::{Token, parse_quote};
 
 use crate::args;
 use crate::attributes::{ContractAttribute, Kind, of_kind};
 use crate::errors::Errors;
 use crate::facts::Facts;
-use crate::message::{self, Written};
+use crate::message;
 use crate::model::{Absent, Clause, ClauseKind, Given, Param, Role};
 use crate::predicate::Mentions;
 use crate::source;
@@ -57,8 +59,9 @@ pub(crate) fn parse(
     params: &[Param],
     position: usize,
 ) -> Option<Given> {
-    errors.read(contract.args.clone(), |errors, input| {
-        read(errors, contract.span, params, position, input)
+    let (args, place) = (contract.args.clone(), contract.span);
+    errors.read(args, |errors, input| {
+        read(errors, place, params, position, input)
     })
 }
 
@@ -93,7 +96,6 @@ fn read(
         errors.at(*span, message);
     }
     let text = source::text(&source::since(&start, input));
-    let own = ident.unraw().to_string();
     let mut given = Given {
         mutable,
         text,
@@ -115,13 +117,18 @@ fn read(
         if input.is_empty() {
             break;
         }
-        given.part(errors, &own, params, input)?;
+        given.part(errors, params, input)?;
     }
     if let Some(demand) = given.demand.as_ref().filter(|_| given.absent.is_none()) {
         let message = "`requires` says to a model when there is a value, and this lookup refuses no call; add `else`, or remove `requires`";
         errors.at(demand.key, message);
     }
-    given.mentions = given.mentioned(params);
+    let mut names = Facts::of_tokens(&given.value).names;
+    if let Some(Absent::Message(message)) = &given.absent {
+        names.extend(message.names());
+    }
+    let mentions = Mentions::of(&names, params).params;
+    given.mentions = mentions.into_iter().collect();
     Some(given)
 }
 
@@ -130,7 +137,6 @@ impl Given {
     fn part(
         &mut self,
         errors: &mut Errors,
-        own: &str,
         params: &[Param],
         input: ParseStream<'_>,
     ) -> Option<()> {
@@ -141,17 +147,16 @@ impl Given {
         };
         if word == "requires" || word == "crate" {
             let entry = errors.ok(args::entry(input))?;
-            if word == "requires" {
-                args::set(errors, &mut self.demand, &entry, args::sentence);
-            } else {
-                args::path(errors, &entry)?;
+            if word == "crate" {
+                return args::path(errors, &entry).map(|_| ());
             }
+            args::set(errors, &mut self.demand, &entry, args::sentence);
             return Some(());
         }
         input.call(Ident::parse_any).ok()?;
         let message = match word.to_string().as_str() {
             "else" if self.absent.is_none() => {
-                self.absent = Some(absent(errors, own, params, input)?);
+                self.absent = Some(absent(errors, &self.ident, params, input)?);
                 return Some(());
             }
             "then" if self.then.is_none() && input.is_empty() => {
@@ -177,48 +182,33 @@ impl Given {
         };
         errors.refuse(word, message)
     }
-
-    fn mentioned(&self, params: &[Param]) -> Vec<usize> {
-        let mut names = Facts::of_tokens(&self.value).names;
-        if let Some(Absent::Message(message)) = &self.absent {
-            names.extend(message.names());
-        }
-        Mentions::of(&names, params).params.into_iter().collect()
-    }
 }
 
 /// Whether a lookup or a `then` can return the function's own error.
 ///
 /// A `?` in a closure belongs to the closure.
 pub(crate) fn can_fail(givens: &[Given]) -> bool {
-    let parts = givens
+    let mut parts = givens
         .iter()
-        .flat_map(|given| [Some(&given.value), given.then.as_ref()]);
-    parts
-        .flatten()
-        .any(|part| !Facts::of_tokens(part).questions.is_empty())
+        .flat_map(|given| iter::once(&given.value).chain(&given.then));
+    parts.any(|part| !Facts::of_tokens(part).questions.is_empty())
 }
 
 fn absent(
     errors: &mut Errors,
-    own: &str,
+    own: &Ident,
     params: &[Param],
     input: ParseStream<'_>,
 ) -> Option<Absent> {
     if input.is_empty() || input.peek(Token![,]) {
         return Some(Absent::Error);
     }
-    if !input.peek(LitStr) {
-        errors.add(input.error(
-            "behind `else` comes the sentence of a refusal; write `else \"there is no order {order_id}\"`, or `else` alone for the error of a `Result`",
-        ));
-        return None;
-    }
-    let literal = errors.ok(input.parse())?;
-    let args = message::behind(errors, input, is_part);
-    let written = Written { literal, args };
-    let message = message::check(errors, written, params, None)?;
-    if message.names().contains(own) {
+    let written = message::parse(errors, input, is_part, |errors, expr| {
+        errors.on(expr, "behind `else` comes the sentence of a refusal; write `else \"there is no order {order_id}\"`, or `else` alone for the error of a `Result`");
+    });
+    let message = message::check(errors, written?, params, None)?;
+    let own = own.unraw().to_string();
+    if message.names().contains(&own) {
         let problem = format!(
             "`{{{own}}}` names what is not there; name a parameter, or something given above"
         );
@@ -261,10 +251,8 @@ pub(crate) fn stand_above(errors: &mut Errors, givens: &[Given], clauses: &[Clau
 pub(crate) fn names_differ(errors: &mut Errors, givens: &[Given], params: &[Param]) {
     for (index, given) in givens.iter().enumerate() {
         let name = &given.ident;
-        let is_param = params
-            .iter()
-            .any(|param| param.bindings.iter().any(|binding| *name == binding));
-        if is_param {
+        let mut bindings = params.iter().flat_map(|param| &param.bindings);
+        if bindings.any(|binding| *name == binding) {
             let message = format!("`{name}` is a parameter; give what is looked up another name");
             errors.on(name, message);
         } else if givens.iter().take(index).any(|other| other.ident == *name) {
@@ -272,9 +260,7 @@ pub(crate) fn names_differ(errors: &mut Errors, givens: &[Given], params: &[Para
             errors.on(name, message);
         }
     }
-    let mut ends = givens.iter().filter(|given| given.then.is_some());
-    if let (Some(_), Some(second)) = (ends.next(), ends.next()) {
-        let message = "only one given can have a `then`, because it decides whether the call takes effect; run both in one";
-        errors.on(&second.then, message);
+    if let Some(second) = givens.iter().filter_map(|given| given.then.as_ref()).nth(1) {
+        errors.on(second, "only one given can have a `then`, because it decides whether the call takes effect; run both in one");
     }
 }
