@@ -1,17 +1,19 @@
 //! Checks the model: rules that need more than one part of it, one function per rule.
 
 mod arguments;
-mod block;
 mod conditions;
 
-use proc_macro2::Span;
 use quote::ToTokens;
-use syn::{GenericParam, ReceiverKind, ReturnType, Safety, Type};
+use syn::visit::Visit;
+use syn::{
+    GenericParam, Lifetime, ReceiverKind, ReturnType, Safety, Type, TypeParam, TypeParamBound,
+    WherePredicate,
+};
 
 use crate::errors::Errors;
-use crate::model::{Contracted, Description, Model, Set, Tool};
+use crate::model::{Contracted, Description, Model, Set, Tool, ToolSet};
 use crate::source;
-use crate::spelling::{bare, find_word, holds_impl};
+use crate::spelling::{bare, find_word, holds, holds_impl};
 
 pub(crate) fn all(errors: &mut Errors, model: &Model) {
     match model {
@@ -22,8 +24,8 @@ pub(crate) fn all(errors: &mut Errors, model: &Model) {
         }
         Model::Contracted(function) => checkable(errors, function),
         Model::ToolSet(set) => {
-            block::owns_its_state(errors, set);
-            block::bounds_suffice(errors, set);
+            owns_its_state(errors, set);
+            bounds_suffice(errors, set);
             for tool in set.tools() {
                 with_shared_receiver(errors, tool);
                 callable(errors, tool);
@@ -199,36 +201,23 @@ fn not_generic(errors: &mut Errors, tool: &Tool) {
 
 fn safe_and_plain(errors: &mut Errors, tool: &Tool) {
     let sig = &tool.function.sig;
-    let unsafety = match &sig.safety {
-        Safety::Unsafe(token) => Some(token.to_token_stream()),
-        _ => None,
-    };
-    let (constness, abi) = (
-        sig.constness.map(|token| token.to_token_stream()),
-        sig.abi.as_ref(),
-    );
-    let (abi, variadic) = (abi.map(ToTokens::to_token_stream), sig.variadic.as_ref());
-    for (written, message) in [
-        (
-            unsafety,
-            "a tool cannot be `unsafe`, because a model keeps no promises; check what is needed in a safe function",
-        ),
-        (
-            constness,
+    if let Safety::Unsafe(token) = &sig.safety {
+        errors.on(token, "a tool cannot be `unsafe`, because a model keeps no promises; check what is needed in a safe function");
+    }
+    if let Some(token) = &sig.constness {
+        errors.on(
+            token,
             "a tool cannot be `const`, because a registry calls it at run time; remove `const`",
-        ),
-        (
+        );
+    }
+    if let Some(abi) = &sig.abi {
+        errors.on(
             abi,
             "a tool cannot be `extern`; write a Rust function that calls it",
-        ),
-        (
-            variadic.map(ToTokens::to_token_stream),
-            "a tool cannot be variadic; take a `Vec`",
-        ),
-    ] {
-        if let Some(written) = written {
-            errors.on(written, message);
-        }
+        );
+    }
+    if let Some(variadic) = &sig.variadic {
+        errors.on(variadic, "a tool cannot be variadic; take a `Vec`");
     }
 }
 
@@ -245,20 +234,125 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
 }
 
 fn options_agree(errors: &mut Errors, tool: &Tool) {
-    fn on(option: Option<&Set<bool>>) -> Option<Span> {
-        option
-            .filter(|option| option.value)
-            .map(|option| option.key)
-    }
+    let on = |option: &Option<Set<bool>>| Some(option.as_ref().filter(|option| option.value)?.key);
     let (options, is_async) = (&tool.options, tool.function.is_async);
-    let destructive =
-        on(options.destructive.as_ref()).filter(|_| on(options.read_only.as_ref()).is_some());
+    let (read_only, blocking) = (on(&options.read_only), on(&options.blocking));
+    let destructive = on(&options.destructive).filter(|_| read_only.is_some());
     let message = "a tool cannot be both `read_only` and `destructive`; keep one of them";
     errors.each(destructive, message);
     let timeout = options.timeout.as_ref().map(|timeout| timeout.key);
-    let timeout = timeout.filter(|_| !is_async && on(options.blocking.as_ref()).is_none());
+    let timeout = timeout.filter(|_| !is_async && blocking.is_none());
     let message = "`timeout` cannot apply to a sync function, which nothing can interrupt; add `blocking`, or make it `async`";
     errors.each(timeout, message);
     let message = "`blocking` is for sync functions, which would hold up an async thread; remove it, or remove `async`";
-    errors.each(on(options.blocking.as_ref()).filter(|_| is_async), message);
+    errors.each(blocking.filter(|_| is_async), message);
+}
+
+// What follows is about `#[tool]` on an `impl` block, whose state a registry shares between threads.
+
+fn owns_its_state(errors: &mut Errors, set: &ToolSet) {
+    let mut named = set
+        .generics
+        .lifetimes()
+        .filter(|param| param.bounds.is_empty());
+    let mut borrowed = Borrowed(named.next().map(|param| param.lifetime.clone()));
+    borrowed.visit_type(&set.self_ty);
+    if let Some(lifetime) = borrowed.0 {
+        let message = format!(
+            "a state with tools cannot borrow, because a registry keeps it; own what `{lifetime}` borrows, or share it in an `Arc`"
+        );
+        errors.on(lifetime, message);
+    }
+}
+
+/// A lifetime by which a state borrows: a parameter of the block, or `'_`.
+struct Borrowed(Option<Lifetime>);
+
+impl Visit<'_> for Borrowed {
+    fn visit_lifetime(&mut self, lifetime: &Lifetime) {
+        if lifetime.ident == "_" {
+            self.0.get_or_insert_with(|| lifetime.clone());
+        }
+    }
+}
+
+/// Traits without bounds on threads and lifetimes. What another trait requires, only the compiler knows.
+const PLAIN: &str = "Clone Copy Debug Default Deserialize DeserializeOwned Display Eq Fn FnMut FnOnce Hash JsonSchema Ord \
+    PartialEq PartialOrd Send Serialize Sized Sync ToString";
+
+fn bounds_suffice(errors: &mut Errors, set: &ToolSet) {
+    for param in set.generics.type_params() {
+        let Some(bounds) = bounds_of(param, set) else {
+            continue;
+        };
+        let names: Vec<String> = bounds.iter().filter_map(bound_name).collect();
+        let has = |wanted: &str| names.iter().any(|name| name == wanted);
+        let mut params = set.tools().flat_map(|tool| &tool.function.params);
+        let read = params.any(|one| one.is_argument() && holds(&one.ty, &param.ident));
+        let mut results = set.tools().map(|tool| &tool.function.sig.output);
+        let written = results
+            .any(|output| matches!(output, ReturnType::Type(_, ty) if holds(ty, &param.ident)));
+        // A state need not be of its `T`, as one of `PhantomData<fn() -> T>`: then it lives as long, and no more.
+        let kept = has("static");
+        let needed = [
+            ("DeserializeOwned", read && !has("Deserialize")),
+            ("JsonSchema", read),
+            ("Serialize", written),
+            ("Send", !kept),
+            ("Sync", !kept),
+            ("'static", !kept),
+        ];
+        let missing = needed
+            .iter()
+            .filter(|(bound, is_needed)| *is_needed && !has(bound));
+        let missing: Vec<String> = missing.map(|(bound, _)| String::from(*bound)).collect();
+        if missing.is_empty() {
+            continue;
+        }
+        let why = if kept {
+            "what a tool takes and gives is read from JSON and written as JSON"
+        } else {
+            "a state with tools is kept and shared between threads"
+        };
+        let bounds = bounds
+            .iter()
+            .map(|bound| source::text(&bound.to_token_stream()));
+        let all: Vec<String> = bounds.chain(missing).collect();
+        let ident = &param.ident;
+        let message = format!("{why}; write `{ident}: {}`", all.join(" + "));
+        errors.on(ident, message);
+    }
+}
+
+/// The bounds of a type parameter, if all of them are plain and no other predicate mentions it.
+fn bounds_of(param: &TypeParam, set: &ToolSet) -> Option<Vec<TypeParamBound>> {
+    let mut bounds: Vec<TypeParamBound> = param.bounds.iter().cloned().collect();
+    let predicates = set.generics.where_clause.iter();
+    for predicate in predicates.flat_map(|clause| &clause.predicates) {
+        match predicate {
+            WherePredicate::Type(of) if matches!(&of.bounded_ty, Type::Path(path) if path.path.is_ident(&param.ident)) =>
+            {
+                bounds.extend(of.bounds.iter().cloned());
+            }
+            other if find_word(other.to_token_stream(), &param.ident.to_string()).is_some() => {
+                return None;
+            }
+            _ => {}
+        }
+    }
+    let plain = |bound: &TypeParamBound| match bound {
+        TypeParamBound::Trait(_) => {
+            bound_name(bound).is_some_and(|name| PLAIN.split(' ').any(|plain| name == plain))
+        }
+        other => matches!(other, TypeParamBound::Lifetime(_)),
+    };
+    bounds.iter().all(plain).then_some(bounds)
+}
+
+fn bound_name(bound: &TypeParamBound) -> Option<String> {
+    match bound {
+        TypeParamBound::Trait(bound) => Some(bound.path.segments.last()?.ident.to_string()),
+        TypeParamBound::Lifetime(lifetime) => Some(lifetime.ident.to_string()),
+        _ => None,
+    }
 }

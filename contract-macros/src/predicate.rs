@@ -116,13 +116,15 @@ impl Olds<'_> {
                 .iter()
                 .any(|param| param.bindings.contains(name))
         };
-        for name in self.result.iter().filter(|name| !is_param(name)) {
-            if facts.names.contains(name) {
-                let message = format!(
-                    "`old(..)` is evaluated before the function runs, when there is no `{name}` yet"
-                );
-                errors.at(span, message);
-            }
+        let named = self
+            .result
+            .iter()
+            .filter(|name| facts.names.contains(*name));
+        for name in named.filter(|name| !is_param(name)) {
+            let message = format!(
+                "`old(..)` is evaluated before the function runs, when there is no `{name}` yet"
+            );
+            errors.at(span, message);
         }
     }
 }
@@ -257,11 +259,7 @@ pub(crate) fn dereferenced(tokens: TokenStream, result: &str) -> TokenStream {
 /// A name for the result: the first variable in the condition that is not a parameter, or `result`.
 pub(crate) fn result_name(expr: &Expr, params: &[Param]) -> String {
     let mut variables = Facts::of(source::ungrouped(expr)).variables.into_iter();
-    let own = |word: &Ident| {
-        !params
-            .iter()
-            .any(|param| param.bindings.iter().any(|name| word == name))
-    };
-    let result = variables.find(|word| is_free(word) && own(word));
+    let names = params.iter().flat_map(|param| &param.bindings);
+    let result = variables.find(|word| is_free(word) && !names.clone().any(|name| word == name));
     result.map_or_else(|| String::from("result"), |word| word.to_string())
 }

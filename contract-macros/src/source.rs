@@ -17,10 +17,8 @@ impl Matches {
             let subject = input.parse()?;
             input.parse::<Token![,]>()?;
             let pattern = Pat::parse_multi_with_leading_vert(input)?;
-            let guard = match input.parse::<Option<Token![if]>>()? {
-                Some(_) => Some(input.parse()?),
-                None => None,
-            };
+            let has_guard = input.parse::<Option<Token![if]>>()?.is_some();
+            let guard = has_guard.then(|| input.parse()).transpose()?;
             input.parse::<Option<Token![,]>>()?;
             Ok(Self {
                 subject,
@@ -28,12 +26,9 @@ impl Matches {
                 guard,
             })
         };
-        let is_matches = called
-            .path
-            .segments
-            .last()
-            .is_some_and(|last| last.ident == "matches");
-        is_matches.then(|| parser.parse2(called.tokens.clone()).ok())?
+        let last = called.path.segments.last();
+        last.filter(|last| last.ident == "matches")?;
+        parser.parse2(called.tokens.clone()).ok()
     }
 }
 
@@ -81,13 +76,8 @@ fn advised(error: syn::Error, start: ParseStream<'_>) -> syn::Error {
         let advice = "compare twice and join both with `&&`";
         return syn::Error::new(error.span(), format!("{chained}; {advice}"));
     }
-    let last = start
-        .fork()
-        .parse::<TokenStream>()
-        .into_iter()
-        .flatten()
-        .last();
-    match last {
+    let rest = start.fork().parse::<TokenStream>();
+    match rest.into_iter().flatten().last() {
         Some(last) if message.starts_with("unexpected end of input") => {
             syn::Error::new(last.span(), "expected an expression after this")
         }
@@ -142,19 +132,11 @@ fn has_invisible_group(tokens: &TokenStream) -> bool {
 
 /// Whether these tokens are an expression that binds less tightly than a name does.
 fn is_composed(tokens: TokenStream) -> bool {
-    matches!(
-        syn::parse2(tokens),
-        Ok(Expr::Binary(_)
-            | Expr::Unary(_)
-            | Expr::Reference(_)
-            | Expr::Cast(_)
-            | Expr::Range(_)
-            | Expr::Closure(_)
-            | Expr::Assign(_)
-            | Expr::Let(_)
-            | Expr::If(_)
-            | Expr::Match(_))
-    )
+    match syn::parse2(tokens) {
+        Ok(Expr::Binary(_) | Expr::Unary(_) | Expr::Reference(_) | Expr::Cast(_)) => true,
+        Ok(Expr::Range(_) | Expr::Closure(_) | Expr::Assign(_) | Expr::Let(_)) => true,
+        other => matches!(other, Ok(Expr::If(_) | Expr::Match(_))),
+    }
 }
 
 /// The tokens with others in place of some, at every depth. `replace` looks at a place among the trees of one level, and gives
@@ -195,16 +177,12 @@ pub(crate) fn is_punct(tree: Option<&TokenTree>, character: char) -> bool {
 /// Inside a compiler the places of the tokens say where the author put a space: re-printing them would turn
 /// `*out > 0.0` into `* out > 0.0`. Elsewhere, and between tokens of different macros, the usual spacing is used.
 pub(crate) fn text(tokens: &TokenStream) -> String {
-    let mut text = Text {
-        written: String::new(),
-        last: None,
-        after: After::Start,
-        joined: false,
-    };
+    let mut text = Text::default();
     text.add(tokens.clone());
     text.written
 }
 
+#[derive(Default)]
 struct Text {
     written: String,
     last: Option<Span>,
@@ -213,17 +191,16 @@ struct Text {
     joined: bool,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum After {
-    Start,
     Operand,
-    /// An operator with an operand on both sides.
+    /// Nothing, the head of a closure, or an operator with an operand on both sides.
+    #[default]
     Infix,
     /// A prefix operator, a dot or an opening delimiter, with no space behind it.
     Prefix,
-    /// Inside the head of a closure, then behind it.
+    /// Inside the head of a closure.
     Head,
-    HeadEnd,
 }
 
 impl Text {
@@ -242,8 +219,8 @@ impl Text {
                             continue;
                         }
                     };
-                    let called = matches!(self.after, After::Operand | After::Prefix);
-                    let spaced = !called || open == "{";
+                    let spaced =
+                        open == "{" || !matches!(self.after, After::Operand | After::Prefix);
                     self.put(open, group.span_open(), spaced, After::Prefix);
                     self.add(group.stream());
                     self.put(close, group.span_close(), close == "}", After::Operand);
@@ -255,12 +232,10 @@ impl Text {
                     self.joined = punct.spacing() == Spacing::Joint;
                 }
                 word => {
-                    let clings = matches!(self.after, After::Prefix | After::Head);
-                    let spaced = !clings || self.written.ends_with(['{', '}']);
-                    let after = match self.after {
-                        After::Head => After::Head,
-                        _ => After::Operand,
-                    };
+                    let in_head = self.after == After::Head;
+                    let spaced = !in_head && self.after != After::Prefix;
+                    let spaced = spaced || self.written.ends_with(['{', '}']);
+                    let after = if in_head { After::Head } else { After::Operand };
                     self.put(&word.to_string(), span, spaced, after);
                 }
             }
@@ -271,17 +246,15 @@ impl Text {
     fn around(&self, sign: char, before_group: bool) -> (bool, After) {
         let after = self.after;
         match sign {
-            '|' if after == After::Head => (false, After::HeadEnd),
-            '|' if after != After::Operand && !self.joined => {
-                (matches!(after, After::Infix | After::HeadEnd), After::Head)
-            }
+            '|' if after == After::Head => (false, After::Infix),
+            '|' if after != After::Operand && !self.joined => (after == After::Infix, After::Head),
             ',' | ';' => (false, After::Infix),
             '?' => (false, After::Operand),
             '.' | ':' => (after == After::Infix && !self.joined, After::Prefix),
             '!' if after == After::Operand && before_group => (false, After::Prefix),
             _ if self.joined => (false, after),
             _ if after == After::Operand => (true, After::Infix),
-            _ => (!matches!(after, After::Prefix | After::Head), After::Prefix),
+            _ => (after == After::Infix, After::Prefix),
         }
     }
 

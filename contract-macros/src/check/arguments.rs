@@ -1,7 +1,7 @@
 //! Rules for a tool's parameters.
 
 use quote::ToTokens;
-use syn::{GenericArgument, Pat, PathArguments, Type, TypePath};
+use syn::{GenericArgument, Pat, PathArguments, Type};
 
 use super::{LONGEST_NAME, is_name};
 use crate::errors::Errors;
@@ -20,8 +20,8 @@ pub(super) fn plainly_named(errors: &mut Errors, param: &Param) {
         Role::Context => "a context parameter needs a plain name",
         Role::Argument { .. } => "an argument needs a plain name, which the model will see",
     };
-    let taken_apart = param.is_argument() && !matches!(pattern, Pat::Wild(_));
-    let rest = if taken_apart {
+    let is_taken_apart = param.is_argument() && !matches!(pattern, Pat::Wild(_));
+    let rest = if is_taken_apart {
         " and take it apart in the body"
     } else {
         ""
@@ -34,18 +34,13 @@ fn suggested(ty: &Type) -> String {
     let word = match bare(ty) {
         Type::Tuple(_) => return String::from("point"),
         Type::Reference(reference) => return suggested(&reference.elem),
-        Type::Path(path) => path
-            .path
-            .segments
-            .last()
-            .map(|segment| segment.ident.to_string()),
-        _ => None,
+        ty => applied(ty).map(|(name, _)| name),
     };
-    let own = word.filter(|word| {
-        word.starts_with(char::is_uppercase)
-            && !matches!(word.as_str(), "Option" | "Vec" | "String" | "Self")
-    });
-    let Some(own) = own else {
+    let is_own = |word: &String| {
+        let known = matches!(word.as_str(), "Option" | "Vec" | "String" | "Self");
+        word.starts_with(char::is_uppercase) && !known
+    };
+    let Some(own) = word.filter(is_own) else {
         return String::from("value");
     };
     let mut name = String::new();
@@ -170,8 +165,7 @@ pub(super) fn borrowed_for_the_call(errors: &mut Errors, param: &Param) {
     let Some(reference) = lent(&param.ty) else {
         return;
     };
-    let lifetime = reference.lifetime.as_ref();
-    if lifetime.is_some_and(|lifetime| lifetime.ident == "static") {
+    if matches!(&reference.lifetime, Some(lifetime) if lifetime.ident == "static") {
         let inner = source::text(&reference.elem.to_token_stream());
         let what = match param.role {
             Role::Context => "a context value",
@@ -189,13 +183,9 @@ pub(super) fn names_differ(errors: &mut Errors, tool: &Tool) {
         let same = |other: &&&Param| {
             other.name == param.name && (other.cfgs.is_empty() || param.cfgs.is_empty())
         };
+        let first = params.iter().take(index).find(same);
         // Two equal names in the source are the compiler's to report.
-        if params
-            .iter()
-            .take(index)
-            .find(same)
-            .is_some_and(|other| other.ident != param.ident)
-        {
+        if first.is_some_and(|first| first.ident != param.ident) {
             let message = format!("two arguments are named `{}`; rename one", param.name);
             errors.at(param.name_span, message);
         }
@@ -257,10 +247,9 @@ fn owned(ty: &Type) -> String {
 
 /// Finds a reference inside `ty`, or a type with a lifetime, which may be `ty` itself.
 fn borrowed(ty: &Type) -> Option<&Type> {
-    if let Type::Path(path) = bare(ty)
-        && has_lifetime(path)
-    {
-        return Some(bare(ty));
+    let ty = bare(ty);
+    if has_lifetime(ty) {
+        return Some(ty);
     }
     items(ty).into_iter().find_map(|item| match bare(item) {
         reference @ Type::Reference(_) => Some(reference),
@@ -269,13 +258,9 @@ fn borrowed(ty: &Type) -> Option<&Type> {
 }
 
 /// Whether a type has a lifetime, as `Args<'_>` does. A `Cow<'_, str>` may own its value.
-fn has_lifetime(path: &TypePath) -> bool {
-    let last = path.path.segments.last();
-    let is_lifetime = |argument: &GenericArgument| matches!(argument, GenericArgument::Lifetime(_));
-    last.is_some_and(|last| match &last.arguments {
-        PathArguments::AngleBracketed(arguments) => {
-            last.ident != "Cow" && arguments.args.iter().any(is_lifetime)
-        }
-        _ => false,
-    })
+fn has_lifetime(ty: &Type) -> bool {
+    let Type::Path(path) = ty else { return false };
+    let last = path.path.segments.last().filter(|last| last.ident != "Cow");
+    matches!(last.map(|last| &last.arguments), Some(PathArguments::AngleBracketed(arguments))
+        if arguments.args.iter().any(|argument| matches!(argument, GenericArgument::Lifetime(_))))
 }

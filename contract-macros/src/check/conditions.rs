@@ -1,5 +1,7 @@
 //! Rules for conditions and givens.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::{BinOp, Expr, ReturnType, Type, UnOp};
@@ -15,8 +17,13 @@ use crate::spelling::{bare, holds_impl, optional};
 
 pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
     let is_post = clause.kind != ClauseKind::Pre;
-    let fully = clause.shown.as_ref();
-    let fully = fully.filter(|shown| shown.value == Shown::Fully);
+    let shown = |as_much: Shown| {
+        clause
+            .shown
+            .as_ref()
+            .filter(move |shown| shown.value == as_much)
+    };
+    let fully = shown(Shown::Fully);
     let message = "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`";
     errors.each(key(fully.filter(|_| is_post)), message);
     let mut parts = Vec::new();
@@ -28,9 +35,10 @@ pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
         let message = format!("`{text}` is not portable: {reason}; {advice}, or remove `shown`");
         errors.on(&part.tokens, message);
     }
-    let hidden = clause.shown.as_ref();
-    let hidden = hidden.is_some_and(|shown| shown.value == Shown::Never);
-    let demand = clause.demand.as_ref().filter(|_| hidden);
+    let demand = clause
+        .demand
+        .as_ref()
+        .filter(|_| shown(Shown::Never).is_some());
     let message =
         "nobody is shown this sentence, because of `shown = never`; remove one of the two";
     errors.each(key(demand), message);
@@ -86,10 +94,8 @@ pub(super) fn stated_once(errors: &mut Errors, clauses: &[Clause], givens: &[Giv
         };
         let between = |given: &Given| given.position > first && given.position <= at;
         if !givens.iter().any(between) {
-            let message = format!(
-                "`{}` is stated twice; remove one, or change it",
-                clause.text
-            );
+            let text = &clause.text;
+            let message = format!("`{text}` is stated twice; remove one, or change it");
             errors.on(&clause.predicate, message);
         }
     }
@@ -111,13 +117,10 @@ fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
 
 /// An operator tells conditions apart by their ids.
 pub(super) fn ids_differ(errors: &mut Errors, clauses: &[Clause]) {
-    let ids: Vec<_> = clauses
-        .iter()
-        .filter_map(|clause| clause.id.as_ref())
-        .collect();
-    for (at, id) in ids.iter().enumerate() {
+    let mut known = BTreeSet::new();
+    for id in clauses.iter().filter_map(|clause| clause.id.as_ref()) {
         let text = id.value.value();
-        if ids[..at].iter().any(|before| before.value.value() == text) {
+        if !known.insert(text.clone()) {
             let message = format!("two conditions are called `{text}`; give each an id of its own");
             errors.on(&id.value, message);
         }

@@ -196,22 +196,10 @@ impl Visit<'_> for Settled<'_> {
                 let made = matches!(&**func, Expr::Path(path) if !is_function(&path.path));
                 self.holds &= made || asks();
             }
+            Expr::Lit(_) | Expr::Path(_) | Expr::Group(_) | Expr::Paren(_) | Expr::Unary(_) => {}
+            Expr::Reference(_) | Expr::Cast(_) | Expr::Closure(_) | Expr::Binary(_) => {}
             other => {
-                self.holds &= matches!(
-                    other,
-                    Expr::Lit(_)
-                        | Expr::Path(_)
-                        | Expr::Group(_)
-                        | Expr::Paren(_)
-                        | Expr::Reference(_)
-                        | Expr::Unary(_)
-                        | Expr::Cast(_)
-                        | Expr::Closure(_)
-                        | Expr::Binary(_)
-                        | Expr::Array(_)
-                        | Expr::Tuple(_)
-                        | Expr::Range(_)
-                );
+                self.holds &= matches!(other, Expr::Array(_) | Expr::Tuple(_) | Expr::Range(_))
             }
         }
         visit::visit_expr(self, expr);
