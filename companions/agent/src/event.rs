@@ -149,7 +149,7 @@ pub enum Event {
         /// What is repeated.
         pattern: LoopKind,
         /// How often in a row.
-        repeated: usize,
+        repeated: u64,
     },
     /// The token usage of a reply.
     Usage {
@@ -215,7 +215,7 @@ pub enum RunError {
         /// What was repeated.
         pattern: LoopKind,
         /// How often.
-        repeated: usize,
+        repeated: u64,
     },
     /// The model repeatedly wrote what could not be parsed.
     #[error("the model's replies cannot be understood: {message}")]

@@ -1,8 +1,6 @@
 //! Detects a model that repeats itself.
 
-use contract_runtime::__family::canonical;
-use contract_runtime::ToolCall;
-
+use super::state::IterationState;
 use crate::event::LoopKind;
 
 /// When a model counts as stuck; the call that completes the pattern is not run.
@@ -33,10 +31,10 @@ use crate::event::LoopKind;
 #[non_exhaustive]
 pub struct LoopDetection {
     /// How many equal calls in a row, with equal arguments, are a loop; the default is 3. Zero turns it off.
-    pub same_action: usize,
+    pub same_action: u64,
     /// How many steps in a row that call one tool are a loop, whatever the arguments; off by default. An agent that does
     /// all its work with one tool, such as a shell, is not stuck because of that.
-    pub same_tool: usize,
+    pub same_tool: u64,
     /// Whether the run of a stuck model ends with the results of its tools so far, as an answer; off by default. See
     /// [`answering`](Self::answering).
     pub answers: bool,
@@ -65,14 +63,14 @@ impl LoopDetection {
 
     /// Counts this many equal calls in a row as a loop.
     #[must_use]
-    pub const fn same_action(mut self, calls: usize) -> Self {
+    pub const fn same_action(mut self, calls: u64) -> Self {
         self.same_action = calls;
         self
     }
 
     /// Counts this many steps in a row that call one tool as a loop, whatever the arguments.
     #[must_use]
-    pub const fn same_tool(mut self, steps: usize) -> Self {
+    pub const fn same_tool(mut self, steps: u64) -> Self {
         self.same_tool = steps;
         self
     }
@@ -86,45 +84,14 @@ impl LoopDetection {
         self.answers = true;
         self
     }
-}
 
-/// The last call, and how often it stood in a row.
-#[derive(Debug, Default)]
-pub(super) struct LoopDetector {
-    last: Option<(String, String)>,
-    actions: usize,
-    /// Steps in a row that called one tool, and which step is counted already.
-    tools: usize,
-    step: u64,
-}
-
-impl LoopDetector {
-    pub(super) fn record(
-        &mut self,
-        detection: LoopDetection,
-        call: &ToolCall,
-        step: u64,
-    ) -> Option<(LoopKind, usize)> {
-        let arguments = canonical(&call.arguments);
-        let (same_tool, same_action) = match &self.last {
-            Some((name, last)) => (*name == call.name, *name == call.name && *last == arguments),
-            None => (false, false),
-        };
-        // Several calls of one reply are one step.
-        self.tools = match (same_tool, self.step == step) {
-            (true, true) => self.tools,
-            (true, false) => self.tools + 1,
-            // A step of several tools is not a step of one tool.
-            (false, true) => 0,
-            (false, false) => 1,
-        };
-        self.step = step;
-        self.actions = if same_action { self.actions + 1 } else { 1 };
-        self.last = Some((call.name.clone(), arguments));
-        if detection.same_action > 0 && self.actions >= detection.same_action {
-            return Some((LoopKind::ActionRepeat, self.actions));
+    /// What the model repeats, and how often it did, after a call.
+    pub(super) fn found(self, state: &IterationState) -> Option<(LoopKind, u64)> {
+        let is_loop = |most: u64, times| most > 0 && times >= most;
+        if is_loop(self.same_action, state.consecutive_same_action) {
+            return Some((LoopKind::ActionRepeat, state.consecutive_same_action));
         }
-        (detection.same_tool > 0 && self.tools >= detection.same_tool)
-            .then_some((LoopKind::ToolRepeat, self.tools))
+        is_loop(self.same_tool, state.same_tool_steps)
+            .then_some((LoopKind::ToolRepeat, state.same_tool_steps))
     }
 }

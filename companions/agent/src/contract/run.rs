@@ -11,7 +11,6 @@ use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 use super::call_log::CallEnd;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
-use super::loop_detection::LoopDetector;
 use super::recovery::{Attempts, Recovery};
 use super::result::Record;
 use super::select::{Input, Next, next_input, poll_inner, run_end};
@@ -62,7 +61,6 @@ pub(super) fn stream<A: InnerAgent>(
                 turn,
                 queue,
                 state: IterationState::default(),
-                loop_detector: LoopDetector::default(),
                 attempts: Attempts::default(),
                 clock,
                 calls: Vec::new(),
@@ -132,7 +130,6 @@ pub(super) struct RunDriver<'a> {
     pub(super) turn: Turn,
     queue: EventQueue,
     pub(super) state: IterationState,
-    loop_detector: LoopDetector,
     pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
     /// The calls of the last reply.
@@ -338,12 +335,9 @@ impl RunDriver<'_> {
                 self.emit_withheld_reply().await;
                 self.withheld.push(event);
             }
-            Event::Action { call } => {
+            Event::Action { .. } => {
                 self.emit_withheld().await;
-                let step = self.state.iterations;
-                if let Some((pattern, repeated)) =
-                    self.loop_detector.record(self.config.loops, &call, step)
-                {
+                if let Some((pattern, repeated)) = self.config.loops.found(&self.state) {
                     self.out
                         .emit(Event::LoopDetected { pattern, repeated })
                         .await;

@@ -64,6 +64,11 @@ pub struct IterationState {
     pub usage: Usage,
     #[serde(skip)]
     last_action: Option<(String, String)>,
+    /// How many steps in a row called one tool, and the step of the last call.
+    #[serde(skip)]
+    pub(super) same_tool_steps: u64,
+    #[serde(skip)]
+    last_step: u64,
     #[serde(skip)]
     in_step: bool,
     /// The last results of calls that ended well.
@@ -97,15 +102,28 @@ impl IterationState {
             Event::Action { call } => {
                 self.tool_calls += 1;
                 let arguments = canonical(&call.arguments);
-                let same = self
-                    .last_action
-                    .as_ref()
-                    .is_some_and(|(name, last)| *name == call.name && *last == arguments);
-                self.consecutive_same_action = if same {
-                    self.consecutive_same_action + 1
-                } else {
-                    1
+                let (same_tool, same_action) = match &self.last_action {
+                    Some((name, last)) => {
+                        let same_tool = *name == call.name;
+                        (same_tool, same_tool && *last == arguments)
+                    }
+                    None => (false, false),
                 };
+                let before = if same_action {
+                    self.consecutive_same_action
+                } else {
+                    0
+                };
+                self.consecutive_same_action = before + 1;
+                self.same_tool_steps = match (same_tool, self.last_step == self.iterations) {
+                    // Several calls of one reply are one step.
+                    (true, true) => self.same_tool_steps,
+                    (true, false) => self.same_tool_steps + 1,
+                    // A step of several tools is not a step of one tool.
+                    (false, true) => 0,
+                    (false, false) => 1,
+                };
+                self.last_step = self.iterations;
                 self.last_action = Some((call.name.clone(), arguments));
                 self.last_tool_name = Some(call.name.clone());
             }
