@@ -1,95 +1,56 @@
 //! Parses a call written as one JSON object.
 
-use std::fmt;
-
-use contract_runtime::Registry;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::parse::{Step, value};
 
-/// The keys under which a call stands in an object.
-const NAMES: &[&str] = &["tool", "name", "action", "tool_name", "function"];
-const ARGUMENTS: &[&str] = &[
-    "arguments",
-    "args",
-    "parameters",
-    "input",
-    "action_input",
-    "tool_args",
-];
-
-const NO_ARGUMENTS: &str = "the object names a tool but has no arguments; write them as a JSON object under `arguments`, or `{}` if the tool takes none";
-
-/// The members of an object as they are written, equal ones too.
-struct Members(Vec<(String, Box<RawValue>)>);
-
-impl<'de> Deserialize<'de> for Members {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Each;
-        impl<'de> Visitor<'de> for Each {
-            type Value = Members;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Members, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
-        }
-        from.deserialize_map(Each)
-    }
+/// A call with a name, arguments and nothing else, each of them once. The meaning of another key is unknown; it may deny the call.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Call<'t> {
+    #[serde(
+        alias = "name",
+        alias = "action",
+        alias = "tool_name",
+        alias = "function"
+    )]
+    tool: String,
+    #[serde(
+        borrow,
+        alias = "args",
+        alias = "parameters",
+        alias = "input",
+        alias = "action_input",
+        alias = "tool_args"
+    )]
+    arguments: &'t RawValue,
 }
 
-impl Members {
-    /// The value under one of the keys; `None` also where there are several.
-    fn only(&self, keys: &[&str]) -> Option<&RawValue> {
-        let mut found = self
-            .0
-            .iter()
-            .filter(|(key, _)| keys.contains(&key.as_str()));
-        let (_, value) = found.next()?;
-        found.next().is_none().then_some(value)
-    }
+/// How much of an error is shown, in characters; it may quote a key of any length.
+const SHOWN: usize = 200;
 
-    fn has(&self, keys: &[&str]) -> bool {
-        self.0.iter().any(|(key, _)| keys.contains(&key.as_str()))
-    }
-
-    /// The first key that is not one of these.
-    fn other_than(&self, keys: [&[&str]; 2]) -> Option<&str> {
-        let mut all = self.0.iter().map(|(key, _)| key.as_str());
-        all.find(|key| !keys.iter().any(|keys| keys.contains(key)))
-    }
-}
-
-/// Reads a call that is an object with a name and arguments and nothing else. Returns it with the text after the object.
-///
-/// The meaning of another key is unknown; it may deny the call.
-pub(super) fn from_object<'t>(text: &'t str, registry: &Registry) -> Option<(Step, &'t str)> {
+/// Reads the object that a text begins with as a call. Returns it with the text after the object; `None` if no object is there.
+pub(super) fn from_object(text: &str) -> Option<(Step, &str)> {
     let (object, rest) = value(text).ok()?;
-    let members: Members = serde_json::from_str(object).ok()?;
-    let tool: String = serde_json::from_str(members.only(NAMES)?.get()).ok()?;
-    if !is_name(&tool) {
-        return Some((Step::Unclear(no_name(&tool)), rest));
-    }
-    if let Some(key) = members.other_than([NAMES, ARGUMENTS]) {
-        return Some((Step::Unclear(no_part(key)), rest));
-    }
-    if !members.has(ARGUMENTS) {
-        registry.tool(&tool)?;
-        return Some((Step::Unclear(NO_ARGUMENTS.to_owned()), rest));
-    }
-    let written = members.only(ARGUMENTS)?.get();
-    // Arguments as text are decoded once; others stay as they are written.
-    let arguments = serde_json::from_str(written).unwrap_or_else(|_| written.to_owned());
-    Some((Step::Call { tool, arguments }, rest))
+    let step = match serde_json::from_str::<Call<'_>>(object) {
+        Ok(Call { tool, .. }) if !is_name(&tool) => Step::Unclear(no_name(&tool)),
+        Ok(Call { tool, arguments }) => {
+            // Arguments as text are decoded once; others stay as they are written.
+            let written = arguments.get();
+            let arguments = serde_json::from_str(written).unwrap_or_else(|_| written.to_owned());
+            Step::Call { tool, arguments }
+        }
+        Err(error) => {
+            let error: String = error.to_string().chars().take(SHOWN).collect();
+            Step::Unclear(format!(
+                "the object is not an action: {}; write an object with only `tool` and `arguments`, each of them once, or \
+                 `Answer:` with your answer",
+                error.escape_debug()
+            ))
+        }
+    };
+    Some((step, rest))
 }
 
 pub(super) fn is_name(text: &str) -> bool {
@@ -103,17 +64,3 @@ pub(super) fn no_name(text: &str) -> String {
         text.escape_debug()
     )
 }
-
-fn no_part(key: &str) -> String {
-    let mut shown: String = key.chars().take(LONGEST_KEY).collect();
-    if shown.len() < key.len() {
-        shown.push('…');
-    }
-    format!(
-        "`{}` does not belong in an action; write an object with only `tool` and `arguments`",
-        shown.escape_debug()
-    )
-}
-
-/// The most characters that are shown of a key.
-const LONGEST_KEY: usize = 40;

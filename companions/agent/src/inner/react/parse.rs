@@ -41,6 +41,8 @@ const THINKS: &str = "your thinking is not closed, or is closed after an answer;
 const PREFACED: &str = "text other than a thought precedes the action; begin with `Thought:` or `Action:`, \
      or write `Answer:` with your answer";
 const BOTH: &str = "your reply has both an answer and an action; write only one of them";
+const NO_OBJECT: &str =
+    "the action is not valid JSON; write one complete object with `tool` and `arguments`";
 const SEVERAL: &str = "your reply has more than one action; write one, and wait for its result";
 const NOT_LAST: &str = "text follows the action; end your reply with the action";
 
@@ -130,7 +132,7 @@ fn object(text: &str, registry: &Registry) -> Result<Parsed, &'static str> {
     if !alone || !is_thought(before) || before.contains('[') {
         return Err(NOT_ALONE);
     }
-    let (step, after) = from_object(object, registry).ok_or(NOT_ALONE)?;
+    let (step, after) = from_object(object).ok_or(NOT_ALONE)?;
     if !after.trim().is_empty() {
         return Err(NOT_ALONE);
     }
@@ -147,15 +149,12 @@ fn call(body: &str, registry: &Registry) -> Step {
         let Some(fence) = fence_before(text, body) else {
             return Step::Unclear(IN_CODE.to_owned());
         };
-        return match from_object(text, registry) {
+        return match from_object(text) {
             Some((step, rest)) if is_end(rest, fence) => step,
             Some((_, rest)) if !has_closed_fence(rest, fence) => Step::Unclear(IN_CODE.to_owned()),
             Some((_, rest)) if has_value(rest) => Step::Unclear(SEVERAL.to_owned()),
             Some(_) => Step::Unclear(NOT_LAST.to_owned()),
-            None => Step::Unclear(
-                "the action is not an object with `tool` and `arguments`; write each of them once"
-                    .to_owned(),
-            ),
+            None => Step::Unclear(NO_OBJECT.to_owned()),
         };
     }
     let text = text.trim_start_matches(['`', '*', '"']);

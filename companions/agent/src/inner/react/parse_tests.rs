@@ -364,8 +364,8 @@ fn equal_or_several_keys_of_a_call_are_unclear() {
         r#"{"tool": "find", "name": "other", "arguments": {}}"#,
         r#"{"tool": "find", "arguments": {}, "args": {"zeta": "x"}}"#,
     ] {
-        is_unclear(text, "a JSON object is an action only");
-        is_unclear(&format!("Action: {text}"), "write each of them once");
+        is_unclear(text, "duplicate field");
+        is_unclear(&format!("Action: {text}"), "each of them once");
     }
 }
 
@@ -380,16 +380,14 @@ fn an_object_with_more_or_less_than_a_name_and_arguments_is_no_call() {
         r#""example": true"#,
     ] {
         for object in [format!("{{{CALL}, {more}}}"), format!("{{{more}, {CALL}}}")] {
-            is_unclear(&object, "does not belong in an action");
-            is_unclear(
-                &format!("Thought: hm\n{object}"),
-                "does not belong in an action",
-            );
-            is_unclear(&format!("Action: {object}"), "does not belong in an action");
+            is_unclear(&object, "unknown field");
+            is_unclear(&format!("Thought: hm\n{object}"), "unknown field");
+            is_unclear(&format!("Action: {object}"), "unknown field");
         }
     }
+    is_call(r#"{"tool": "find", "arguments": null}"#, json!(null));
     for text in [r#"{"name": "find"}"#, r#"Action: {"tool": "find"}"#] {
-        is_unclear(text, "no arguments");
+        is_unclear(text, "missing field `arguments`");
     }
 }
 
