@@ -11,7 +11,7 @@ use syn::{
 };
 
 use crate::errors::Errors;
-use crate::model::{Contracted, Description, Model, Set, Tool, ToolSet};
+use crate::model::{Contracted, Description, Model, Tool, ToolSet};
 use crate::source;
 use crate::spelling::{bare, find_word, holds, holds_impl};
 
@@ -234,10 +234,9 @@ fn result_known(errors: &mut Errors, tool: &Tool) {
 }
 
 fn options_agree(errors: &mut Errors, tool: &Tool) {
-    let on = |option: &Option<Set<bool>>| Some(option.as_ref().filter(|option| option.value)?.key);
     let (options, is_async) = (&tool.options, tool.function.is_async);
-    let (read_only, blocking) = (on(&options.read_only), on(&options.blocking));
-    let destructive = on(&options.destructive).filter(|_| read_only.is_some());
+    let (read_only, blocking) = (options.on("read_only"), options.on("blocking"));
+    let destructive = options.on("destructive").filter(|_| read_only.is_some());
     let message = "a tool cannot be both `read_only` and `destructive`; keep one of them";
     errors.each(destructive, message);
     let timeout = options.timeout.as_ref().map(|timeout| timeout.key);

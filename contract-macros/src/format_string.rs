@@ -23,11 +23,7 @@ impl Placeholder {
 
     /// The placeholder for `format_args!`. An expression is passed right after the text, so its position is left out.
     pub(crate) fn written(&self) -> String {
-        let name = if self.position.is_some() {
-            ""
-        } else {
-            &self.name
-        };
+        let name = self.position.map_or(self.name.as_str(), |_| "");
         let colon = if self.format.is_empty() { "" } else { ":" };
         format!("{{{name}{colon}{}}}", self.format)
     }

@@ -1,5 +1,6 @@
 //! The model of a tool: plain data that holds spans and renders nothing.
 
+use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use proc_macro2::{Span, TokenStream};
@@ -146,16 +147,22 @@ impl<T: ToTokens> ToTokens for Set<T> {
 pub(crate) struct Options {
     pub(crate) title: Option<Set<Expr>>,
     pub(crate) policy: Option<Set<Policy>>,
-    pub(crate) read_only: Option<Set<bool>>,
-    pub(crate) destructive: Option<Set<bool>>,
-    pub(crate) idempotent: Option<Set<bool>>,
-    pub(crate) open_world: Option<Set<bool>>,
-    pub(crate) blocking: Option<Set<bool>>,
-    pub(crate) output_schema: Option<Set<bool>>,
-    pub(crate) coerce: Option<Set<bool>>,
-    pub(crate) alone: Option<Set<bool>>,
+    /// `read_only`, `destructive` and the like, by their keys.
+    pub(crate) flags: BTreeMap<String, Option<Set<bool>>>,
     /// The number of milliseconds.
     pub(crate) timeout: Option<Set<u64>>,
+}
+
+impl Options {
+    pub(crate) fn flag(&self, key: &str) -> Option<&Set<bool>> {
+        self.flags.get(key)?.as_ref()
+    }
+
+    /// The place of a flag that is on.
+    pub(crate) fn on(&self, key: &str) -> Option<Span> {
+        let flag = self.flag(key).filter(|flag| flag.value);
+        flag.map(|flag| flag.key)
+    }
 }
 
 /// What `#[verify(..)]` says of running the body.

@@ -30,6 +30,9 @@ pub(crate) struct ToolArgs {
 const KEYS: &str = "name title description policy read_only destructive idempotent open_world blocking timeout \
     output_schema coerce confirm alone crate";
 
+const FLAGS: &str =
+    "read_only destructive idempotent open_world blocking output_schema coerce alone";
+
 /// Reads the arguments of `#[tool(..)]` on a function.
 pub(crate) fn parse(errors: &mut Errors, contract: &ContractAttribute) -> ToolArgs {
     let mut args = ToolArgs::default();
@@ -82,17 +85,13 @@ impl ToolArgs {
                 args::constant_text(errors, entry, "\"Tells the weather of a place.\"")
             }),
             "policy" => args::set(errors, &mut options.policy, entry, args::policy),
-            "read_only" => args::set(errors, &mut options.read_only, entry, args::flag),
-            "destructive" => args::set(errors, &mut options.destructive, entry, args::flag),
-            "idempotent" => args::set(errors, &mut options.idempotent, entry, args::flag),
-            "open_world" => args::set(errors, &mut options.open_world, entry, args::flag),
-            "blocking" => args::set(errors, &mut options.blocking, entry, args::flag),
-            "output_schema" => args::set(errors, &mut options.output_schema, entry, args::flag),
-            "coerce" => args::set(errors, &mut options.coerce, entry, args::flag),
-            "alone" => args::set(errors, &mut options.alone, entry, args::flag),
             "timeout" => args::set(errors, &mut options.timeout, entry, args::duration),
             "confirm" => args::set(errors, &mut self.confirm, entry, message::question),
             "crate" => args::set(errors, &mut self.krate, entry, args::path),
+            flag if FLAGS.split(' ').any(|known| flag == known) => {
+                let flag = options.flags.entry(entry.name()).or_default();
+                args::set(errors, flag, entry, args::flag);
+            }
             _ => args::unknown(errors, entry, "`#[tool]`", KEYS),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use proc_macro2::{Delimiter, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::parse::{ParseStream, Parser};
 use syn::{BinOp, Expr, ExprClosure};
@@ -213,20 +213,15 @@ pub(crate) fn behind_a_word(tokens: &TokenStream, params: &[Param]) -> Option<St
         return None;
     };
     let word = word.to_string();
-    let rest: Vec<TokenTree> = trees.collect();
-    let closure: TokenStream = match rest.as_slice() {
-        [TokenTree::Group(around)] => around.stream(),
-        _ => rest.into_iter().collect(),
-    };
+    let rest: TokenStream = trees.collect();
+    let around = syn::parse2::<Group>(rest.clone());
+    let closure = around.map_or(rest, |around| around.stream());
     let is_param = params.iter().any(|param| param.bindings.contains(&word));
     if is_param || syn::parse2::<ExprClosure>(closure.clone()).is_err() {
         return None;
     }
     let text = source::text(&closure);
-    let (result, error) = (
-        format!("`#[post({text})]`"),
-        format!("`#[post(err {text})]`"),
-    );
+    let [result, error] = ["", "err "].map(|side| format!("`#[post({side}{text})]`"));
     Some(if word.eq_ignore_ascii_case("ok") {
         format!("a postcondition is about the result by default; write {result}")
     } else if nearest(&word, &["err"]).is_some() {

@@ -41,12 +41,11 @@ pub(crate) fn model(errors: &mut Errors, attributes: &AttributeSet, item: &Item)
         }
         return None;
     }
-    let (attrs, krate) = (&attributes.attrs, &attributes.krate);
     let written = Annotated {
         contracts,
-        attrs,
+        attrs: &attributes.attrs,
         item,
-        krate,
+        krate: &attributes.krate,
     };
     Some(if of_kind(contracts, Kind::Tool).next().is_some() {
         Model::Tool(Box::new(tool(errors, written)?))
@@ -86,9 +85,7 @@ fn contracted(
     is_tool: bool,
 ) -> (Option<Contracted>, Vec<Param>) {
     let function = function(errors, written, is_tool);
-    let params = function
-        .as_ref()
-        .map_or(&[][..], |function| &function.params);
+    let params = function.as_ref().map_or(&[][..], |one| &one.params);
     let mut named = params.to_vec();
     named.extend(given::as_params(written.contracts));
     let (givens, clauses) = clause::all(errors, written.contracts, params, &named);
@@ -149,12 +146,7 @@ fn stays_outside(attr: &Attribute) -> bool {
 }
 
 fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -> ToolSet {
-    let AttributeSet {
-        contracts,
-        attrs,
-        krate,
-        ..
-    } = attributes;
+    let (contracts, krate) = (&attributes.contracts, &attributes.krate);
     let mut seen = false;
     for contract in contracts {
         let message = match contract.kind {
@@ -171,25 +163,25 @@ fn tool_set(errors: &mut Errors, attributes: &AttributeSet, block: &ImplItems) -
     }
     if let Some(path) = &block.trait_ {
         let own = crate::source::text(&block.self_ty.to_token_stream());
-        let message =
-            format!("tools cannot be methods of a trait; write them in `impl {own} {{ .. }}`");
-        errors.on(path, message);
+        let advice = format!("write them in `impl {own} {{ .. }}`");
+        errors.on(
+            path,
+            format!("tools cannot be methods of a trait; {advice}"),
+        );
     } else if seen && block.members.iter().all(|member| member.tool().is_none()) {
         let message =
             "no method of this block is a tool; write `#[tool]` above those the model may call";
         errors.each(contracts.first().map(|contract| contract.span), message);
     }
-    let members = block
-        .members
-        .iter()
-        .filter_map(|raw| member(errors, raw, krate))
-        .collect();
+    let members = block.members.iter();
     ToolSet {
         uses: attributes::uses(contracts),
-        attrs: attrs.clone(),
+        attrs: attributes.attrs.clone(),
         generics: block.generics.clone(),
         self_ty: block.self_ty.clone(),
-        members,
+        members: members
+            .filter_map(|raw| member(errors, raw, krate))
+            .collect(),
         krate: krate.clone(),
     }
 }
@@ -205,25 +197,23 @@ fn member(errors: &mut Errors, raw: &RawMember, krate: &Path) -> Option<Member> 
         };
         return tool(errors, written).map(|tool| Member::Tool(Box::new(tool)));
     }
-    let tokens = match raw {
-        RawMember::Function(method) => {
-            // A method with conditions of its own reports this itself.
-            if method.contracts.is_empty() {
-                without_helpers(errors, &method.function);
-            }
-            &method.tokens
-        }
-        RawMember::Other(tokens) => tokens,
+    let method = match raw {
+        RawMember::Function(method) => method,
+        RawMember::Other(tokens) => return Some(Member::Other(tokens.clone())),
     };
-    Some(Member::Other(tokens.clone()))
-}
-
-fn without_helpers(errors: &mut Errors, function: &FunctionItem) {
-    for input in &function.sig.inputs {
+    // A method with conditions of its own reports this itself.
+    let inputs = method
+        .function
+        .sig
+        .inputs
+        .iter()
+        .filter(|_| method.contracts.is_empty());
+    for input in inputs {
         let FnArg::Typed(typed) = input else { continue };
         for attr in typed.attrs.iter().filter(|attr| param::is_helper(attr)) {
             let message = "only a tool takes this; write `#[tool]` above the method, or remove it";
             errors.on(attr.path(), message);
         }
     }
+    Some(Member::Other(method.tokens.clone()))
 }

@@ -5,23 +5,20 @@ use quote::ToTokens;
 use syn::{GenericArgument, PathArguments, Type, TypeReference};
 
 /// The primitive types a named constant can have in a constant expression.
-const PRIMITIVES: [&str; 15] = [
-    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32",
-    "f64", "bool",
-];
+const PRIMITIVES: &str = "u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64 bool";
 
 /// Types whose `len()` is a `usize`.
-const COUNTED: [&str; 9] = [
-    "String", "str", "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "Cow",
-];
+const COUNTED: &str = "String str Vec VecDeque HashMap BTreeMap HashSet BTreeSet Cow";
 
 /// Other types with too many values to ask about each.
-const MANY: [&str; 5] = ["char", "Path", "PathBuf", "Value", "Duration"];
+const MANY: &str = "char Path PathBuf Value Duration";
 
 /// Containers that own their items. Nothing is known about types of other names.
-const CONTAINERS: [&str; 8] = [
-    "Option", "Vec", "VecDeque", "HashMap", "BTreeMap", "HashSet", "BTreeSet", "Box",
-];
+const CONTAINERS: &str = "Option Vec VecDeque HashMap BTreeMap HashSet BTreeSet Box";
+
+fn is_one_of(words: &str, name: &str) -> bool {
+    words.split(' ').any(|word| word == name)
+}
 
 /// The type without parentheses and the invisible groups of `macro_rules!`.
 pub(crate) fn bare(ty: &Type) -> &Type {
@@ -62,10 +59,8 @@ pub(crate) fn applied(ty: &Type) -> Option<(String, Vec<&Type>)> {
 /// What an `Option` is of.
 pub(crate) fn optional(ty: &Type) -> Option<&Type> {
     let (owner, types) = applied(ty)?;
-    types
-        .first()
-        .filter(|_| owner == "Option")
-        .map(|ty| bare(ty))
+    let inner = types.first().filter(|_| owner == "Option");
+    inner.map(|ty| bare(ty))
 }
 
 /// The reference that a type is, or is an `Option` of.
@@ -81,9 +76,8 @@ pub(crate) fn primitive(ty: &Type) -> Option<&'static str> {
     let Type::Path(path) = pointee(ty) else {
         return None;
     };
-    PRIMITIVES
-        .into_iter()
-        .find(|primitive| path.path.is_ident(primitive))
+    let mut primitives = PRIMITIVES.split(' ');
+    primitives.find(|primitive| path.path.is_ident(primitive))
 }
 
 /// Whether this is a `bool`, perhaps optional.
@@ -98,7 +92,7 @@ pub(crate) fn is_counted(ty: &Type) -> bool {
         (Type::Slice(_) | Type::Array(_), _) => true,
         (_, Some((name, types))) => match (name.as_str(), types.first()) {
             ("Box" | "Arc" | "Option", Some(inner)) => is_counted(inner),
-            (name, _) => COUNTED.contains(&name),
+            (name, _) => is_one_of(COUNTED, name),
         },
         _ => false,
     }
@@ -127,9 +121,9 @@ pub(crate) fn may_be_finite(ty: &Type) -> bool {
     match (name.as_str(), types.first()) {
         ("Option" | "Box" | "Arc", Some(inner)) => may_be_finite(inner),
         ("bool", _) => true,
-        (name, _) => {
-            !(COUNTED.contains(&name) || MANY.contains(&name) || PRIMITIVES.contains(&name))
-        }
+        (name, _) => ![COUNTED, MANY, PRIMITIVES]
+            .iter()
+            .any(|words| is_one_of(words, name)),
     }
 }
 
@@ -139,7 +133,7 @@ pub(crate) fn items(ty: &Type) -> Vec<&Type> {
         (Type::Slice(slice), _) => vec![&*slice.elem],
         (Type::Array(array), _) => vec![&*array.elem],
         (Type::Tuple(tuple), _) => tuple.elems.iter().collect(),
-        (_, Some((owner, types))) if CONTAINERS.contains(&owner.as_str()) => types,
+        (_, Some((owner, types))) if is_one_of(CONTAINERS, &owner) => types,
         _ => Vec::new(),
     }
 }

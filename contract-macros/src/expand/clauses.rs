@@ -100,38 +100,32 @@ impl Judged<'_> {
         }
     }
 
-    pub(super) fn confirm(&self) -> Option<TokenStream> {
-        let frame = local("frame");
-        let write = question(self.confirm?);
-        Some(quote!(#frame.confirm(#write);))
-    }
-
     /// `let kept = frame.keep(1, || (rt::keep(&amount), old));`
     pub(super) fn keep(&self) -> Vec<TokenStream> {
         let runtime = self.runtime;
-        self.posts()
-            .filter(|(_, clause)| !self.keeps_nothing(clause))
-            .map(|(index, clause)| {
-                let (frame, kept) = (local("frame"), old_value_ident(index));
-                let copies = self.copied(clause).map(|param| {
-                    let ident = &param.ident;
-                    quote_spanned!(param.ty.span()=> #runtime::keep(&#ident))
-                });
-                let this = self
-                    .copied_self(clause)
-                    .map(|this| quote_spanned!(this.span=> #runtime::keep(&#this),));
-                let olds = clause.olds.iter().map(|old| &old.tokens);
-                let keep = quote_spanned!(clause.span=> || (#(#copies,)* #this #(#olds,)*));
-                let own = self.own_policy(clause);
-                quote!(let #kept = #frame.keep(#own, #keep);)
-            })
-            .collect()
+        let posts = self
+            .posts()
+            .filter(|(_, clause)| !self.keeps_nothing(clause));
+        let kept = posts.map(|(index, clause)| {
+            let (frame, kept) = (local("frame"), old_value_ident(index));
+            let copies = self.copied(clause).map(|param| {
+                let ident = &param.ident;
+                quote_spanned!(param.ty.span()=> #runtime::keep(&#ident))
+            });
+            let this = self.copied_self(clause);
+            let this = this.map(|this| quote_spanned!(this.span=> #runtime::keep(&#this),));
+            let olds = clause.olds.iter().map(|old| &old.tokens);
+            let keep = quote_spanned!(clause.span=> || (#(#copies,)* #this #(#olds,)*));
+            let own = self.own_policy(clause);
+            quote!(let #kept = #frame.keep(#own, #keep);)
+        });
+        kept.collect()
     }
 
     /// `match rt::SuccessProbe::new(&out).success() { Some(value) => frame.post(1, None, &|_, details| ..), None => Ok(()) }`
     pub(super) fn after_clauses(&self, result: SpanRange) -> Vec<TokenStream> {
-        let after = self.posts();
-        after
+        let posts = self.posts();
+        posts
             .map(|(index, clause)| self.post(index, clause, result))
             .collect()
     }
@@ -149,11 +143,10 @@ impl Judged<'_> {
         };
         let this = self.copied_self(clause).map(|_| local("this"));
         let head = &clause.result;
-        let predicate = clause.predicate.clone();
-        let predicate = match &this {
-            Some(this) => predicate::with_self_as(this, predicate),
-            None => predicate,
-        };
+        let mut predicate = clause.predicate.clone();
+        if let Some(this) = &this {
+            predicate = predicate::with_self_as(this, predicate);
+        }
         let bar = bar(clause.span);
         let condition = condition(&predicate, runtime);
         let holds = quote!(#bar #head #bar #condition);
@@ -208,24 +201,19 @@ impl Judged<'_> {
 
     /// The parameters whose copies a postcondition needs.
     fn copied<'s>(&'s self, clause: &'s Clause) -> impl Iterator<Item = &'s Param> {
-        clause
-            .mentions_after
-            .iter()
-            .filter_map(|&index| self.of.function.params.get(index))
-            .filter(|param| {
-                let stays = matches!(param.ty, Type::Reference(_)) || param.pattern.is_some();
-                !(self.body_in_place && stays)
-            })
+        let mentioned = clause.mentions_after.iter();
+        let params = mentioned.filter_map(|&index| self.of.function.params.get(index));
+        params.filter(|param| {
+            let stays = matches!(param.ty, Type::Reference(_)) || param.pattern.is_some();
+            !(self.body_in_place && stays)
+        })
     }
 
     /// The receiver, if a postcondition needs a copy of it.
     fn copied_self(&self, clause: &Clause) -> Option<&Token![self]> {
-        self.of
-            .function
-            .receiver
-            .as_ref()
-            .and_then(self_by_value)
-            .filter(|_| self.body_in_place && clause.mentions_self)
+        let receiver = self.of.function.receiver.as_ref();
+        let receiver = receiver.filter(|_| self.body_in_place && clause.mentions_self);
+        receiver.and_then(self_by_value)
     }
 
     fn keeps_nothing(&self, clause: &Clause) -> bool {
@@ -257,16 +245,16 @@ impl Judged<'_> {
         let runtime = self.runtime;
         let values = at_hand
             .iter()
-            .filter_map(|&index| self.of.function.params.get(index))
-            .filter(|param| param.is_argument() && param.pattern.is_none())
-            .map(|param| {
-                let (name, ident) = (&param.name, &param.ident);
-                if param.is_secret() {
-                    quote!(#seen.secret(#name);)
-                } else {
-                    quote!(#seen.value(#name, #runtime::JsonProbe::new(&#ident).json());)
-                }
-            });
+            .filter_map(|&index| self.of.function.params.get(index));
+        let values = values.filter(|param| param.is_argument() && param.pattern.is_none());
+        let values = values.map(|param| {
+            let (name, ident) = (&param.name, &param.ident);
+            if param.is_secret() {
+                quote!(#seen.secret(#name);)
+            } else {
+                quote!(#seen.value(#name, #runtime::JsonProbe::new(&#ident).json());)
+            }
+        });
         let message = message.filter(|message| message.is_formatted());
         let message = message.map(|message| {
             let (literal, args) = (&message.literal, &message.args);
@@ -337,7 +325,7 @@ fn old_value_ident(index: usize) -> Ident {
 /// `|text| { text.text("Refund "); text.value(&cents, format_args!("{cents}")); text.text("?"); }`
 ///
 /// The values are those that a model may have written; any other is written with `text.computed(format_args!(..));`.
-fn question(question: &Message) -> TokenStream {
+pub(super) fn question(question: &Message) -> TokenStream {
     let (text, span) = (local("text"), question.literal.span());
     let pieces = pieces(&question.literal.value()).unwrap_or_default();
     let pieces = pieces.iter().map(|piece| {

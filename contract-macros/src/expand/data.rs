@@ -188,7 +188,6 @@ fn probed(clause: &Clause, params: &[Param]) -> Option<usize> {
 
 pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let options = &tool.options;
-    let params = &tool.function.params;
     let (policy, returned) = (options.policy.as_ref(), &tool.function.sig.output);
     let contract = contract(&tool.name.text, policy, tool, Some(returned), runtime);
     // In a constant of its own: as an argument of `Some` a wrong type would be explained by the types of `Option`.
@@ -205,17 +204,11 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             parts => quote!(::core::concat!(#(#parts),*)),
         },
     };
-    let hints = [
-        &options.read_only,
-        &options.destructive,
-        &options.idempotent,
-        &options.open_world,
-    ];
-    let hints = hints.map(|hint| option(hint.as_ref()));
+    let hints = ["read_only", "destructive", "idempotent", "open_world"];
+    let hints = hints.map(|hint| option(options.flag(hint)));
     let is_async = tool.function.is_async;
-    let is_on = |flag: &Option<Set<bool>>| flag.as_ref().is_some_and(|set| set.value);
-    let (blocking, coerce) = (is_on(&options.blocking), is_on(&options.coerce));
-    let (output_schema, alone) = (is_on(&options.output_schema), is_on(&options.alone));
+    let [blocking, coerce, output_schema, alone] =
+        ["blocking", "coerce", "output_schema", "alone"].map(|key| options.on(key).is_some());
     let timeout = option(options.timeout.as_ref());
     let mut named = Vec::new();
     for clause in &tool.clauses {
@@ -224,10 +217,9 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
             None => named.extend(&clause.mentions),
         }
     }
-    let parameters = params
-        .iter()
-        .enumerate()
-        .filter_map(|(index, param)| parameter(param, named.contains(&index), runtime));
+    let parameters = tool.function.params.iter().enumerate();
+    let parameters =
+        parameters.filter_map(|(index, param)| parameter(param, named.contains(&index), runtime));
     let verify = tool.verify.as_ref();
     let verify = option(verify.map(|verify| self::verify(verify, runtime)));
     let confirm = option(tool.confirm.as_ref().map(|(question, _)| &question.literal));
@@ -256,10 +248,8 @@ pub(super) fn spec(tool: &Tool, runtime: &TokenStream) -> TokenStream {
 /// `rt::Verify::new(Some(true)).setup(const { &on_paper })`
 fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
     let run = option(verify.run.as_ref());
-    let setup = verify
-        .setup
-        .iter()
-        .map(|setup| self::setup(&setup.value, runtime));
+    let setup = verify.setup.iter();
+    let setup = setup.map(|setup| self::setup(&setup.value, runtime));
     quote!(#runtime::Verify::new(#run) #(.setup(const { &#setup }))*)
 }
 

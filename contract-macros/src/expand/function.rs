@@ -13,6 +13,7 @@ use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::{ReturnType, Type};
 
+use super::clauses::question;
 use super::shim::{result_type, whole_result};
 use super::span::SpanRange;
 use super::{data, findings, local, portable, shim};
@@ -352,7 +353,11 @@ impl<'m> Judged<'m> {
             position = next;
         }
         let enter = self.step(&quote!(#frame.enter()));
-        let (keep, confirm) = (self.keep(), self.confirm());
+        let confirm = self.confirm.map(|asked| {
+            let write = question(asked);
+            quote!(#frame.confirm(#write);)
+        });
+        let keep = self.keep();
         quote!(#steps #confirm #enter #(#keep)*)
     }
 

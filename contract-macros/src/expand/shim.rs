@@ -90,10 +90,9 @@ fn text(default: &Expr, runtime: &TokenStream) -> TokenStream {
 /// The body of the function that returns the schema of the result.
 pub(super) fn output(tool: &Tool, runtime: &TokenStream) -> TokenStream {
     let function = &tool.function;
-    let demanded = tool.options.output_schema.as_ref();
     let ty = anonymous_lifetimes(result_type(&function.sig.output));
     let (value, _) = result_places(&function.sig);
-    if demanded.is_some_and(|set| set.value) {
+    if tool.options.on("output_schema").is_some() {
         let described = quote!(>::NEW.success().demanded_schema);
         let described = value.around(quote!(#runtime::Type::<), ty, described);
         quote!(#described())

@@ -25,13 +25,13 @@ fn every_option_is_read() {
         options.policy.as_ref().map(|set| set.value),
         Some(Policy::QuickEnforce)
     );
-    assert_eq!(options.read_only.as_ref().map(|set| set.value), Some(true));
+    assert_eq!(options.flag("read_only").map(|set| set.value), Some(true));
     assert_eq!(
-        options.destructive.as_ref().map(|set| set.value),
+        options.flag("destructive").map(|set| set.value),
         Some(false)
     );
     assert_eq!(options.timeout.as_ref().map(|set| set.value), Some(120_000));
-    assert!(options.blocking.is_none() && options.title.is_some());
+    assert!(options.flag("blocking").is_none() && options.title.is_some());
     assert_eq!(tool.krate.segments.len(), 2);
 }
 
