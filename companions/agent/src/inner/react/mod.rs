@@ -20,8 +20,9 @@ use crate::model::{Model, Request};
 /// Lets a text-only model call the tools of a registry until it answers (`ReAct`: Yao et al., 2022).
 ///
 /// The prompt holds each tool with all that its contract says. Several ways to write a call are understood. What can be read in
-/// two ways, what is not valid JSON and what is cut off runs nothing: the model is told so, three times in a row at most. An action ends its reply, nothing but a thought
-/// stands before it, and none is read between `<think>` and `</think>`, in a code fence, or in another channel than `final`.
+/// two ways, what is not valid JSON and what is cut off runs nothing: the model is told so, three times in a row at most. An action
+/// ends its reply, nothing but a thought precedes it, and none is read between `<think>` and `</think>`, in a code fence, or in another
+/// channel than `final`.
 ///
 /// ```
 /// use contract_agent::{ContractAgent, ReActAgent, Scripted};
