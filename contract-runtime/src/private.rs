@@ -35,5 +35,5 @@ pub use crate::tool::shim::{
 };
 pub use crate::tool::slot::{asked, probe};
 pub use crate::tool::spec::{Constant, Parameter, Spec, Verify, constant, text};
-pub use crate::tool::spec::{judge_tool, report_default, report_example};
+pub use crate::tool::spec::{judge_tool, report_default};
 pub use crate::{ContextParameter, Described, Precondition, SharedContext, ToolArgument};

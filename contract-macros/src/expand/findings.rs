@@ -11,7 +11,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{Expr, Generics};
+use syn::Generics;
 
 use super::span::SpanRange;
 use super::{data, local, portable};
@@ -21,16 +21,17 @@ use crate::source::is_punct;
 /// For a free function, whose static data may be read.
 pub(super) fn of_tool(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> TokenStream {
     let judged = local("judged");
-    let reports = reports(&tool.clauses, runtime);
-    let constants = constants(tool, spec, runtime);
-    if reports.is_empty() && constants.is_empty() {
+    let clauses = tool.clauses.iter().enumerate();
+    let reports = reports(clauses.filter(|(_, clause)| judgeable(clause)), runtime);
+    let defaults = defaults(tool, spec, runtime);
+    if reports.is_empty() && defaults.is_empty() {
         return TokenStream::new();
     }
     quote! {
         const _: () = {
             let #judged = #runtime::judge_tool(&#spec);
             #(#reports)*
-            #(#constants)*
+            #(#defaults)*
         };
     }
 }
@@ -48,38 +49,30 @@ pub(super) fn of_contracted(contracted: &Contracted, runtime: &TokenStream) -> T
 }
 
 /// Judges a copy of the conditions. Unless names are `free`, it contains only names that cannot be generic parameters.
-fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream) -> TokenStream {
-    let reports = reports(clauses, runtime);
+fn apart(all: &[Clause], params: &[Param], free: bool, runtime: &TokenStream) -> TokenStream {
+    let clauses = all.iter().filter(|clause| judgeable(clause));
+    let reports = reports(clauses.clone().enumerate(), runtime);
     if reports.is_empty() {
         return TokenStream::new();
     }
     let judged = local("judged");
-    let conditions = clauses.iter().map(|clause| {
-        let condition = data::condition(clause, params, runtime);
-        let known = clause.portable.as_ref().filter(|_| judgeable(clause));
-        let known = known.map(|portable| {
-            let known = known_here(portable, free);
-            let expression = portable::expression(&known, params, runtime);
-            quote!(.reading(&#expression))
-        });
-        quote!(#condition #known)
-    });
     let mut named = Vec::new();
-    let judged_clauses = clauses.iter().filter(|clause| judgeable(clause));
-    for portable in judged_clauses.filter_map(|clause| clause.portable.as_ref()) {
+    let conditions = clauses.filter_map(|clause| {
+        let portable = clause.portable.as_ref()?;
         portable::named(portable, &mut named);
-    }
+        let condition = data::condition(clause, params, runtime);
+        let expression = portable::expression(&known_here(portable, free), params, runtime);
+        Some(quote!(#condition.reading(&#expression)))
+    });
+    let conditions: Vec<_> = conditions.collect();
     let typed = params.iter().enumerate();
     let typed = typed.filter(|(index, param)| named.contains(index) && nameable(&param.ty, free));
     let typed = typed.map(|(_, param)| {
-        let (cfgs, name, kind) = (
-            &param.cfgs,
-            &param.name,
-            portable::type_kind(param, runtime),
-        );
+        let (cfgs, name) = (&param.cfgs, &param.name);
+        let kind = portable::type_kind(param, runtime);
         quote!(#(#cfgs)* (#name, #kind))
     });
-    let levels = portable::lint_levels(clauses);
+    let levels = portable::lint_levels(all);
     quote! {
         #levels
         const _: () = {
@@ -90,19 +83,17 @@ fn apart(clauses: &[Clause], params: &[Param], free: bool, runtime: &TokenStream
 }
 
 /// `rt::report(&judged, 0);` from the first token of the condition to its last.
-fn reports(clauses: &[Clause], runtime: &TokenStream) -> Vec<TokenStream> {
+fn reports<'c>(
+    clauses: impl Iterator<Item = (usize, &'c Clause)>,
+    runtime: &TokenStream,
+) -> Vec<TokenStream> {
     let judged = local("judged");
-    let judgeable = clauses
-        .iter()
-        .enumerate()
-        .filter(|(_, clause)| judgeable(clause));
-    judgeable
-        .map(|(index, clause)| {
-            let place = SpanRange::of(&clause.predicate);
-            let call = place.called(quote!(#runtime::), "report", quote!(&#judged, #index));
-            quote!(#call;)
-        })
-        .collect()
+    let report = |(index, clause): (usize, &Clause)| {
+        let place = SpanRange::of(&clause.predicate);
+        let call = place.called(quote!(#runtime::), "report", quote!(&#judged, #index));
+        quote!(#call;)
+    };
+    clauses.map(report).collect()
 }
 
 /// Whether the compiler could find anything wrong with a condition.
@@ -120,35 +111,22 @@ fn judgeable(clause: &Clause) -> bool {
 }
 
 /// `rt::report_default(&SPEC, "size");` where the default of a parameter is written.
-fn constants(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<TokenStream> {
+fn defaults(tool: &Tool, spec: &TokenStream, runtime: &TokenStream) -> Vec<TokenStream> {
     let params = tool.function.params.iter().enumerate();
-    let spoken_of = |index| {
+    let report = |(index, param): (usize, &Param)| {
+        let default = match &param.role {
+            Role::Argument { default, .. } => default.as_ref()?,
+            Role::Context => return None,
+        };
         let mut clauses = tool.clauses.iter();
-        clauses.any(|clause| judgeable(clause) && clause.mentions.contains(&index))
-    };
-    let mut found = Vec::new();
-    for (_, param) in params.filter(|(index, _)| spoken_of(*index)) {
-        let Role::Argument {
-            default, examples, ..
-        } = &param.role
-        else {
-            continue;
-        };
+        let is_judged = clauses.any(|one| judgeable(one) && one.mentions.contains(&index));
+        data::literal(default).filter(|_| is_judged)?;
         let (cfgs, name) = (&param.cfgs, &param.name);
-        let mut report = |function: &str, expr: &Expr, arguments: TokenStream| {
-            if data::literal(expr).is_some() {
-                let call = SpanRange::of(expr).called(quote!(#runtime::), function, arguments);
-                found.push(quote!(#(#cfgs)* #call;));
-            }
-        };
-        if let Some(default) = default {
-            report("report_default", default, quote!(&#spec, #name));
-        }
-        for (index, example) in examples.iter().enumerate() {
-            report("report_example", example, quote!(&#spec, #name, #index));
-        }
-    }
-    found
+        let arguments = quote!(&#spec, #name);
+        let call = SpanRange::of(default).called(quote!(#runtime::), "report_default", arguments);
+        Some(quote!(#(#cfgs)* #call;))
+    };
+    params.filter_map(report).collect()
 }
 
 /// The part of a predicate that means the same in a separate item.

@@ -193,8 +193,40 @@ impl Expression {
     /// Returns the operands of the expression.
     #[must_use]
     pub fn parts(&self) -> Vec<&'static Self> {
-        let (first, second, list) = self.operands();
-        first.into_iter().chain(second).chain(list).collect()
+        match self {
+            Self::Bool(_)
+            | Self::Integer(_)
+            | Self::Float(_)
+            | Self::Text(_)
+            | Self::Named { .. }
+            | Self::Parameter(_)
+            | Self::Variable(_)
+            | Self::Native { .. }
+            | Self::Opaque(_) => Vec::new(),
+            Self::Not(of)
+            | Self::Negative(of)
+            | Self::Absolute(of)
+            | Self::UnsignedAbsolute(of)
+            | Self::Widened(of, _)
+            | Self::Length(of)
+            | Self::Characters(of)
+            | Self::IsAscii(of)
+            | Self::IsSome(of)
+            | Self::IsFinite(of) => vec![of],
+            Self::And(a, b)
+            | Self::Or(a, b)
+            | Self::Compare(_, a, b)
+            | Self::Arithmetic(_, a, b)
+            | Self::StartsWith(a, b)
+            | Self::EndsWith(a, b)
+            | Self::Contains(a, b)
+            | Self::Matches(a, b)
+            | Self::All(a, _, b)
+            | Self::Any(a, _, b)
+            | Self::SomeAnd(a, _, b)
+            | Self::NoneOr(a, _, b) => vec![a, b],
+            Self::Among(of, list) => std::iter::once(*of).chain(*list).collect(),
+        }
     }
 
     /// Returns the expression and everything in it, each before its operands.
@@ -214,50 +246,6 @@ impl Expression {
             _ => None,
         };
         self.all().into_iter().filter_map(name).collect()
-    }
-
-    /// The operands in their order: at most two, or one and a list.
-    pub(crate) const fn operands(
-        &self,
-    ) -> (
-        Option<&'static Self>,
-        Option<&'static Self>,
-        &'static [Self],
-    ) {
-        match self {
-            Self::Bool(_)
-            | Self::Integer(_)
-            | Self::Float(_)
-            | Self::Text(_)
-            | Self::Named { .. }
-            | Self::Parameter(_)
-            | Self::Variable(_)
-            | Self::Native { .. }
-            | Self::Opaque(_) => (None, None, &[]),
-            Self::Not(of)
-            | Self::Negative(of)
-            | Self::Absolute(of)
-            | Self::UnsignedAbsolute(of)
-            | Self::Widened(of, _)
-            | Self::Length(of)
-            | Self::Characters(of)
-            | Self::IsAscii(of)
-            | Self::IsSome(of)
-            | Self::IsFinite(of) => (Some(of), None, &[]),
-            Self::And(a, b)
-            | Self::Or(a, b)
-            | Self::Compare(_, a, b)
-            | Self::Arithmetic(_, a, b)
-            | Self::StartsWith(a, b)
-            | Self::EndsWith(a, b)
-            | Self::Contains(a, b)
-            | Self::Matches(a, b)
-            | Self::All(a, _, b)
-            | Self::Any(a, _, b)
-            | Self::SomeAnd(a, _, b)
-            | Self::NoneOr(a, _, b) => (Some(a), Some(b), &[]),
-            Self::Among(of, list) => (Some(of), None, list),
-        }
     }
 
     /// Creates a constant of the one type that `i128` does not hold; a larger value becomes the largest `i128`.

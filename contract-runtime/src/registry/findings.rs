@@ -4,10 +4,10 @@ use serde_json::Value as Json;
 
 use super::build_error::BuildProblem;
 use super::entry::Entry;
+use super::solver::Solver;
 use crate::contract::condition::{AskedTool, Condition};
 use crate::contract::expression::Expression;
-use crate::contract::findings::judge::reading;
-use crate::contract::findings::solver::Solver;
+use crate::contract::findings::judge::{contradiction, reading};
 use crate::contract::findings::{Known, Value};
 use crate::contract::panics::guard;
 use crate::contract::pattern;
@@ -30,10 +30,10 @@ pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     defaults(entry, &solver, problems);
     let conditions = entry.tool.conditions();
     if let Some(found) = solver.contradiction() {
-        let members = members(conditions, found.set);
+        let members = members(conditions, found);
         problems.push(BuildProblem::Contradiction {
             tool: entry.tool.name.to_string(),
-            message: found.message(conditions).text().to_owned(),
+            message: contradiction(conditions, found).text().to_owned(),
             locations: members.map(|one| place(entry, one)).collect(),
         });
     }
@@ -166,7 +166,7 @@ impl Asked {
     fn solver<'a>(&self, entry: &'a Entry, known: &'a [Known<'a>]) -> Solver<'a> {
         let mut solver = Solver::new(entry.tool.conditions(), known);
         for parameter in entry.tool.parameters() {
-            solver.typed(parameter.name, parameter.kind, Value::Unknown);
+            solver.typed(parameter.name, parameter.kind);
         }
         for (parameter, count) in &self.finite {
             solver.few(parameter, *count);

@@ -14,6 +14,7 @@ pub(crate) mod entry;
 mod findings;
 mod inner;
 pub mod methods;
+mod solver;
 mod statistics;
 mod tool_info;
 

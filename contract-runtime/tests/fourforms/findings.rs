@@ -87,6 +87,13 @@ fn log_in(#[arg(default = String::from("swordfish"), secret)] key: String) {
 
 const LONG: usize = 20;
 
+/// Show a key.
+#[tool]
+#[pre(key.starts_with("tk-"))]
+fn show_key(#[arg(example = "tk-1", example = "kt-1")] key: &str) {
+    let _ = key;
+}
+
 /// Wait between two times.
 #[tool]
 #[pre(from < to)]
@@ -210,6 +217,12 @@ fn defaults_and_examples_that_break_a_condition() {
         problems(wait),
         [
             "`from < to` of tool `wait` does not hold for the defaults of `from` (6) and `to` (5) (here); change one of them"
+        ]
+    );
+    assert_eq!(
+        problems(show_key),
+        [
+            "`key.starts_with(\"tk-\")` of tool `show_key` does not hold for the example of `key` (\"kt-1\") (here); change one of them"
         ]
     );
     assert_eq!(

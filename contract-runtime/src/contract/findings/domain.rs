@@ -1,7 +1,6 @@
-//! The values that a parameter may have, and how they are split in two; ranges of numbers and comparisons of texts as `const fn`s.
+//! The values that a parameter may have; ranges of numbers and comparisons of texts as `const fn`s.
 
-use super::evaluation::{Evaluation, Seek};
-use crate::contract::expression::Expression;
+use crate::contract::expression::{Comparison, Expression};
 use crate::contract::type_kind::TypeKind;
 
 /// The value of a part of an expression, by its text: within one contract a text means one thing.
@@ -30,76 +29,130 @@ pub(crate) enum Value<'a> {
     },
 }
 
-/// Some values of a parameter, of what is inside an optional, or of one item of a list.
+/// Some values of a parameter, or of one item of a list: all that conditions admit, and perhaps others.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Domain<'a> {
-    /// The parameter.
-    pub(super) name: &'a str,
-    pub(super) kind: TypeKind,
+pub(crate) struct Domain<'a> {
+    /// The parameter; an item has no name.
+    pub(crate) name: &'a str,
+    /// The type, or for an optional the type of what it holds.
+    pub(crate) kind: TypeKind,
+    pub(crate) is_optional: bool,
+    /// Whether it may be `None`. Every other field is about what an optional holds.
+    pub(crate) none: bool,
+    pub(crate) nan: bool,
     /// By [`Aspect`].
-    ranges: [Range; 3],
-    pub(super) nan: bool,
-    /// What it is, the longest text that it begins with, and the longest that it ends with.
-    pub(super) choices: [Choice<'a>; 3],
+    pub(crate) ranges: [Range; 3],
+    /// The only text that it may be, if it is only one.
+    pub(crate) text: Option<&'a str>,
+    /// What a text begins and ends with.
+    affixes: [&'a str; 2],
     /// The values of a finite type, by their bits; all bits of any other type.
-    pub(super) values: u64,
+    pub(crate) values: u64,
 }
 
 /// A number that a value has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Aspect {
-    /// An integer, a float by its key; of a bool 0 and 1, as of an optional without and with a value.
+pub(crate) enum Aspect {
+    /// An integer, a float or a text by its key, and 0 or 1 for a bool.
     Value,
     /// Bytes or items.
     Length,
     Characters,
 }
 
-/// Which of the texts that conditions name it is.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Choice<'a> {
-    /// Any but the first so many.
-    Open(usize),
-    Is(&'a str),
-    /// None of them.
-    Other,
-}
-
 impl<'a> Domain<'a> {
+    pub(crate) const EMPTY: Self = Self {
+        values: 0,
+        ..Self::of("", TypeKind::Opaque)
+    };
+
     /// Every value of a type. A length is at most `isize::MAX`, and there are platforms where that is 63 bits.
-    pub(super) const fn of(name: &'a str, kind: TypeKind) -> Self {
+    pub(crate) const fn of(name: &'a str, kind: TypeKind) -> Self {
         const NONE: Range = Range::only(0);
         const COUNTS: Range = Range::new(0, i64::MAX as i128);
-        const OPEN: Choice<'_> = Choice::Open(0);
-        let value = match kind {
-            TypeKind::Bool | TypeKind::Optional(_) => Range::new(0, 1),
-            TypeKind::Integer { low, high } => Range::new(low, high),
-            TypeKind::Float { .. } => FLOATS,
-            _ => NONE,
+        let (is_optional, kind) = match kind {
+            TypeKind::Optional(inner) => (true, *inner),
+            kind => (false, kind),
         };
-        let (ranges, choices) = match kind {
-            TypeKind::Text => ([value, COUNTS, COUNTS], [OPEN; 3]),
-            TypeKind::List(_) => ([value, COUNTS, NONE], [Choice::Other; 3]),
-            TypeKind::Character => ([value; 3], [OPEN, Choice::Other, Choice::Other]),
-            _ => ([value, NONE, NONE], [Choice::Other; 3]),
+        let ranges = match kind {
+            TypeKind::Bool => [Range::new(0, 1), NONE, NONE],
+            TypeKind::Integer { low, high } => [Range::new(low, high), NONE, NONE],
+            TypeKind::Float { .. } => [FLOATS, NONE, NONE],
+            TypeKind::Text => [TEXTS, COUNTS, COUNTS],
+            TypeKind::Character => [TEXTS, NONE, NONE],
+            TypeKind::List(_) => [NONE, COUNTS, NONE],
+            _ => [NONE; 3],
         };
         Self {
             name,
             kind,
-            ranges,
+            is_optional,
+            none: is_optional,
             nan: matches!(kind, TypeKind::Float { .. }),
-            choices,
+            ranges,
+            text: None,
+            affixes: [""; 2],
             values: u64::MAX,
         }
     }
 
-    pub(super) const fn aspect(&self, aspect: Aspect) -> Range {
-        self.ranges[aspect as usize]
+    pub(crate) const fn is_empty(&self) -> bool {
+        let [value, length, characters] = self.ranges;
+        let has_no_value = value.is_empty() && !self.nan;
+        let has_none = has_no_value || length.is_empty() || characters.is_empty();
+        self.values == 0 || (has_none && !self.none)
+    }
+
+    /// Without any value but `None`.
+    pub(crate) const fn without_value(self) -> Self {
+        Self {
+            ranges: [Range::EMPTY; 3],
+            nan: false,
+            ..self
+        }
+    }
+
+    /// Whether the ranges and the text are the same, by which all else that narrowing depends on is known.
+    pub(crate) const fn equals(&self, other: &Self) -> bool {
+        let [one, two] = [self.ranges, other.ranges];
+        let lengths = one[1].equals(two[1]) && one[2].equals(two[2]);
+        lengths && one[0].equals(two[0]) && self.text.is_some() == other.text.is_some()
+    }
+
+    /// The least domain with the values of both.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        if self.is_empty() {
+            return other;
+        }
+        if other.is_empty() {
+            return self;
+        }
+        let [one, two] = [self.ranges, other.ranges];
+        let ([start, end], [begin, close]) = (self.affixes, other.affixes);
+        Self {
+            none: self.none | other.none,
+            nan: self.nan | other.nan,
+            ranges: [
+                one[0].hull(two[0]),
+                one[1].hull(two[1]),
+                one[2].hull(two[2]),
+            ],
+            text: match (self.text, other.text) {
+                (Some(text), Some(another)) if same(text, another) => Some(text),
+                _ => None,
+            },
+            affixes: [
+                if same(start, begin) { start } else { "" },
+                if same(end, close) { end } else { "" },
+            ],
+            values: self.values | other.values,
+            ..self
+        }
     }
 
     /// Narrowed in one aspect. Each of the two lengths of a text narrows the other one: a character has one to four bytes.
-    const fn narrowed(mut self, aspect: usize, range: Range) -> Self {
-        self.ranges[aspect] = self.ranges[aspect].meet(range);
+    pub(crate) const fn narrowed(mut self, aspect: Aspect, range: Range) -> Self {
+        self.ranges[aspect as usize] = self.ranges[aspect as usize].meet(range);
         if matches!(self.kind, TypeKind::Text) {
             let [_, bytes, count] = self.ranges;
             self.ranges[1] = bytes.meet(Range::new(count.low, count.high.saturating_mul(4)));
@@ -108,105 +161,73 @@ impl<'a> Domain<'a> {
         self
     }
 
-    pub(super) const fn is_empty(&self) -> bool {
-        let [value, bytes, count] = self.ranges;
-        let has_no_value = value.is_empty() && !self.nan;
-        has_no_value || bytes.is_empty() || count.is_empty() || self.values == 0
-    }
-
-    /// The texts that may contain this one, by their lengths.
-    pub(super) const fn containing(self, text: &str) -> Self {
-        let bytes = Range::new(text.len() as i128, i128::MAX);
-        let count = Range::new(characters(text), i128::MAX);
-        self.narrowed(1, bytes).narrowed(2, count)
-    }
-
-    const fn is(mut self, text: &'a str) -> Self {
-        self.choices = [Choice::Is(text); 3];
+    /// Narrowed to one text, or without it.
+    pub(crate) const fn equal(mut self, text: &'a str, expected: bool) -> Self {
+        match self.text {
+            Some(own) if same(own, text) != expected => return self.without_value(),
+            None if expected => self.text = Some(text),
+            _ => return self,
+        }
         if !matches!(self.kind, TypeKind::Text) {
             return self;
         }
-        let bytes = Range::only(text.len() as i128);
-        let count = Range::only(characters(text));
-        self.narrowed(1, bytes).narrowed(2, count)
+        self.narrowed(Aspect::Length, Range::only(text.len() as i128))
+            .narrowed(Aspect::Characters, Range::only(characters(text)))
     }
 
-    /// Splits the domain where conditions treat its values differently, the first part as small as possible.
-    pub(super) const fn split(
-        &self,
-        evaluation: &mut Evaluation<'a>,
-        conditions: &[&'static Expression],
-    ) -> Option<(Self, Self)> {
-        let (mut first, mut rest) = (*self, *self);
-        if self.nan && !self.ranges[0].is_empty() {
-            first.ranges[0] = Range::EMPTY;
-            rest.nan = false;
-            return Some((first, rest));
-        }
-        if self.values != u64::MAX && !self.values.is_power_of_two() {
-            first.values = 1 << self.values.trailing_zeros();
-            rest.values &= !first.values;
-            return Some((first, rest));
-        }
-        let mut index = 0;
-        while index < 3 {
-            let Range { low, high } = self.ranges[index];
-            if low < high {
-                let seek = Seek::end(self.ranges[index], self.kind);
-                let end = evaluation.seek(conditions, seek).end;
-                if end < high {
-                    first = self.narrowed(index, Range::new(low, end));
-                    rest = self.narrowed(index, Range::new(end + 1, high));
-                    return Some((first, rest));
-                }
-            }
-            index += 1;
-        }
-        index = 0;
-        while index < 3 {
-            if let Choice::Open(count) = self.choices[index] {
-                rest.choices[index] = Choice::Open(count + 1);
-                match evaluation.seek(conditions, Seek::text(count)).text {
-                    Some(text) if index == 0 => first = self.is(text),
-                    Some(text) => {
-                        first.choices[index] = Choice::Is(text);
-                        first = first.containing(text);
-                    }
-                    None => {
-                        first.choices[index] = Choice::Other;
-                        rest.values = 0;
-                    }
-                }
-                return Some((first, rest));
-            }
-            index += 1;
-        }
-        None
-    }
-
-    /// The values that are left where a default or an example is this one.
-    pub(super) const fn given(mut self, value: Value<'a>) -> Self {
-        let (aspect, range) = match (self.kind, value) {
-            (TypeKind::Optional(_), value) => {
-                let is_some = !matches!(value, Value::Nothing);
-                (Aspect::Value, Range::only(is_some as i128))
-            }
-            (TypeKind::Bool, Value::Bool(value)) => (Aspect::Value, Range::only(value as i128)),
-            (TypeKind::Integer { low, high }, Value::Integer(value))
-                if low <= value && value <= high =>
-            {
-                (Aspect::Value, Range::only(value))
-            }
-            (TypeKind::Float { single }, Value::Float(value)) => {
-                self.nan = false;
-                let exact = Range::only(key(value));
-                (Aspect::Value, if single { rounded(value) } else { exact })
-            }
-            (TypeKind::List(_), Value::List(items)) => (Aspect::Length, Range::only(items as i128)),
-            (TypeKind::Text | TypeKind::Character, Value::Text(text)) => return self.is(text),
-            _ => return self,
+    /// Narrowed to the texts of which a test for a part has this answer.
+    pub(crate) const fn affixed(
+        mut self,
+        test: &Expression,
+        part: &'a str,
+        expected: bool,
+    ) -> Self {
+        let [start, end] = self.affixes;
+        let known = match (self.text, test) {
+            (Some(whole), _) => whole,
+            (None, Expression::StartsWith(..)) => start,
+            (None, Expression::EndsWith(..)) => end,
+            _ => "",
         };
-        self.narrowed(aspect as usize, range)
+        let is_open = self.text.is_none() && expected;
+        if affix(test, known, part) {
+            return if expected { self } else { self.without_value() };
+        }
+        match test {
+            _ if !expected => return self,
+            Expression::StartsWith(..) if is_open && starts_with(part, known) => {
+                self.affixes = [part, end];
+            }
+            Expression::EndsWith(..) if is_open && ends_with(part, known) => {
+                self.affixes = [start, part];
+            }
+            Expression::Contains(..) if is_open => {}
+            _ => return self.without_value(),
+        }
+        self.narrowed(Aspect::Length, Range::new(part.len() as i128, i128::MAX))
+            .narrowed(Aspect::Characters, Range::new(characters(part), i128::MAX))
+    }
+
+    /// The values that are left where a default is this one.
+    pub(crate) const fn given(mut self, value: Value<'a>) -> Self {
+        match value {
+            Value::Unknown | Value::Values { .. } => return self,
+            Value::Nothing if self.is_optional => return self.without_value(),
+            _ => self.none = false,
+        }
+        match (value, value.as_kind(self.kind)) {
+            (Value::List(items), _) if matches!(self.kind, TypeKind::List(_)) => {
+                self.narrowed(Aspect::Length, Range::only(items as i128))
+            }
+            (Value::Text(text), Some((range, _))) => {
+                self.narrowed(Aspect::Value, range).equal(text, true)
+            }
+            (_, Some((range, false))) => {
+                self.nan = false;
+                self.narrowed(Aspect::Value, range)
+            }
+            _ => self,
+        }
     }
 }
 
@@ -227,78 +248,97 @@ impl<'a> Value<'a> {
             },
         }
     }
+
+    /// The numbers that a constant may mean as a value of a type, and whether it is NaN. Returns `None` where that is not known.
+    pub(crate) const fn as_kind(self, kind: TypeKind) -> Option<(Range, bool)> {
+        let range = match (self, kind) {
+            (Self::Bool(value), TypeKind::Bool) => Range::only(value as i128),
+            // A literal that does not fit its type means another number, and the largest stands for every larger one as well.
+            (Self::Integer(value), TypeKind::Integer { low, high })
+                if low <= value && value <= high && value != i128::MAX =>
+            {
+                Range::only(value)
+            }
+            (Self::Float(value), TypeKind::Float { .. }) if value.is_nan() => {
+                return Some((Range::EMPTY, true));
+            }
+            (Self::Float(value), TypeKind::Float { single: true }) => rounded(value),
+            (Self::Float(value), TypeKind::Float { single: false }) => Range::only(key(value)),
+            (Self::Text(text), TypeKind::Text | TypeKind::Character) => text_key(text),
+            _ => return None,
+        };
+        Some((range, false))
+    }
 }
 
 /// The integers from `low` to `high`; none where the ends have crossed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Range {
-    pub(super) low: i128,
-    pub(super) high: i128,
+pub(crate) struct Range {
+    pub(crate) low: i128,
+    pub(crate) high: i128,
 }
 
 impl Range {
-    pub(super) const EMPTY: Self = Self::new(1, 0);
+    pub(crate) const EMPTY: Self = Self::new(1, 0);
 
-    pub(super) const fn new(low: i128, high: i128) -> Self {
+    pub(crate) const fn new(low: i128, high: i128) -> Self {
         Self { low, high }
     }
 
-    pub(super) const fn only(value: i128) -> Self {
+    pub(crate) const fn only(value: i128) -> Self {
         Self::new(value, value)
     }
 
-    pub(super) const fn is_empty(self) -> bool {
+    const fn equals(self, other: Self) -> bool {
+        self.low == other.low && self.high == other.high
+    }
+
+    pub(crate) const fn is_empty(self) -> bool {
         self.low > self.high
     }
 
-    pub(super) const fn single(self) -> Option<i128> {
-        if self.low == self.high {
-            Some(self.low)
-        } else {
-            None
-        }
-    }
-
-    pub(super) const fn holds(self, other: Self) -> bool {
+    #[cfg(test)]
+    const fn holds(self, other: Self) -> bool {
         self.low <= other.low && other.high <= self.high
     }
 
-    pub(super) const fn meet(self, other: Self) -> Self {
-        Self::new(
-            if self.low > other.low {
-                self.low
-            } else {
-                other.low
-            },
-            if self.high < other.high {
-                self.high
-            } else {
-                other.high
-            },
-        )
+    pub(crate) const fn meet(self, other: Self) -> Self {
+        let low = if self.low > other.low { self } else { other }.low;
+        let high = if self.high < other.high { self } else { other }.high;
+        Self { low, high }
     }
 
-    /// Whether each number here is less than each of `other` (`Some(true)`), or none is less than any.
+    /// The least range with the numbers of both.
+    pub(crate) const fn hull(self, other: Self) -> Self {
+        if self.is_empty() {
+            return other;
+        }
+        if other.is_empty() {
+            return self;
+        }
+        let low = if self.low < other.low { self } else { other }.low;
+        let high = if self.high > other.high { self } else { other }.high;
+        Self { low, high }
+    }
+
+    /// The numbers that may compare so with one of `other`.
     ///
-    /// `i128::MAX` stands for every larger `u128` as well, so two numbers there are not known to be equal.
-    pub(super) const fn less(self, other: Self) -> Option<bool> {
-        if self.high < other.low {
-            Some(true)
-        } else if self.low >= other.high && other.high != i128::MAX {
-            Some(false)
-        } else {
-            None
-        }
-    }
-
-    /// Whether each number here equals each of `other` (`Some(true)`), or none equals any.
-    pub(super) const fn equal(self, other: Self) -> Option<bool> {
-        if self.high < other.low || other.high < self.low {
-            return Some(false);
-        }
-        match (self.single(), other.single()) {
-            (Some(value), Some(_)) if value != i128::MAX => Some(true),
-            _ => None,
+    /// `i128::MAX` stands for every larger `u128` as well: it may be less than another of them, and unequal to it.
+    pub(crate) const fn compared(self, comparison: Comparison, other: Self) -> Self {
+        let (least, most) = (i128::MIN, i128::MAX);
+        match comparison {
+            Comparison::Less if other.high == most => self,
+            Comparison::Less if other.high == least => Self::EMPTY,
+            Comparison::Less => self.meet(Self::new(least, other.high - 1)),
+            Comparison::AtMost => self.meet(Self::new(least, other.high)),
+            Comparison::More => self.meet(Self::new(other.low.saturating_add(1), most)),
+            Comparison::AtLeast => self.meet(Self::new(other.low, most)),
+            Comparison::Equal => self.meet(other),
+            Comparison::NotEqual if other.low != other.high || other.low == most => self,
+            Comparison::NotEqual if self.low == self.high && self.low == other.low => Self::EMPTY,
+            Comparison::NotEqual if self.low == other.low => Self::new(self.low + 1, self.high),
+            Comparison::NotEqual if self.high == other.low => Self::new(self.low, self.high - 1),
+            Comparison::NotEqual => self,
         }
     }
 }
@@ -306,7 +346,7 @@ impl Range {
 /// Floats in their order as integers, one step apart where no float lies between; both zeros are 0, and there is no NaN.
 ///
 /// The order of the bits is that of IEEE 754-2019, section 5.10, for values of one sign.
-pub(super) const fn key(float: f64) -> i128 {
+const fn key(float: f64) -> i128 {
     let bits = float.to_bits();
     let magnitude = (bits & (u64::MAX >> 1)) as i128;
     if float.is_sign_negative() {
@@ -317,52 +357,68 @@ pub(super) const fn key(float: f64) -> i128 {
 }
 
 /// Every float but NaN.
-pub(super) const FLOATS: Range = Range::new(key(f64::NEG_INFINITY), key(f64::INFINITY));
+const FLOATS: Range = Range::new(key(f64::NEG_INFINITY), key(f64::INFINITY));
 
 /// Every float that a number in JSON can be.
-pub(super) const FINITE: Range = Range::new(key(f64::MIN), key(f64::MAX));
+pub(crate) const FINITE: Range = Range::new(key(f64::MIN), key(f64::MAX));
 
-/// The `f32` that a literal means which was read as an `f64`: one of these.
+/// The `f32` that a literal means which was read as an `f64`.
 ///
-/// Rounding twice differs from rounding once only half-way between two of them, and where they get coarser near zero.
-pub(super) const fn rounded(float: f64) -> Range {
+/// Rounding twice differs from rounding once only half-way between two of them, and where they get coarser near zero: there it may be
+/// any.
+const fn rounded(float: f64) -> Range {
     const LOW_BITS: u64 = (1 << 29) - 1;
     const HALF: u64 = 1 << 28;
     #[allow(clippy::cast_possible_truncation, reason = "it is what is asked for")]
     let near = float as f32;
-    let back = near as f64;
-    if key(back) == key(float) {
-        return Range::only(key(back));
+    let is_half_way = float.to_bits() & LOW_BITS == HALF;
+    if key(near as f64) == key(float) || (near.is_normal() && !is_half_way) {
+        Range::only(key(near as f64))
+    } else {
+        FLOATS
     }
-    let small = f32::MIN_POSITIVE as f64;
-    if -small <= float && float <= small {
-        return Range::new(key(-small), key(small));
-    }
-    if !near.is_finite() {
-        return FLOATS;
-    }
-    if float.to_bits() & LOW_BITS == HALF {
-        return Range::new(key(float) - 1 - HALF as i128, key(float) + 1 + HALF as i128);
-    }
-    Range::only(key(back))
 }
 
 pub(crate) const fn same(one: &str, other: &str) -> bool {
     one.len() == other.len() && begins(one.as_bytes(), other.as_bytes())
 }
 
-pub(super) const fn starts_with(text: &str, part: &str) -> bool {
+/// Every text, by its key.
+const TEXTS: Range = Range::new(0, i128::MAX - 1);
+
+/// Texts in their order as numbers. Texts of more than 14 bytes share the number of their first bytes, so that they get a range.
+const fn text_key(text: &str) -> Range {
+    let (mut key, mut left, mut rest) = (0, 14, text.as_bytes());
+    while let (1.., Some((byte, others))) = (left, rest.split_first()) {
+        key = key * 257 + *byte as i128 + 1;
+        left -= 1;
+        rest = others;
+    }
+    key *= 3 * 257_i128.pow(left);
+    Range::new(key, if rest.is_empty() { key } else { key + 2 })
+}
+
+/// The answer of a test of a text for a part of it.
+const fn affix(test: &Expression, of: &str, part: &str) -> bool {
+    match test {
+        Expression::StartsWith(..) => starts_with(of, part),
+        Expression::EndsWith(..) => ends_with(of, part),
+        _ => contains(of, part),
+    }
+}
+
+const fn starts_with(text: &str, part: &str) -> bool {
     begins(text.as_bytes(), part.as_bytes())
 }
 
-pub(super) const fn ends_with(text: &str, part: &str) -> bool {
+const fn ends_with(text: &str, part: &str) -> bool {
     match text.len().checked_sub(part.len()) {
         Some(start) => begins(text.as_bytes().split_at(start).1, part.as_bytes()),
         None => false,
     }
 }
 
-pub(super) const fn contains(text: &str, part: &str) -> bool {
+const fn contains(text: &str, part: &str) -> bool {
     let mut rest = text.as_bytes();
     loop {
         if begins(rest, part.as_bytes()) {
@@ -389,7 +445,7 @@ const fn begins(mut text: &[u8], mut part: &[u8]) -> bool {
 }
 
 /// Counts the code points: the bytes that do not continue one.
-pub(super) const fn characters(text: &str) -> i128 {
+const fn characters(text: &str) -> i128 {
     let mut rest = text.as_bytes();
     let mut count = 0;
     while let Some((byte, others)) = rest.split_first() {
@@ -414,6 +470,13 @@ mod tests {
             prop_assume!(!a.is_nan() && !b.is_nan());
             prop_assert_eq!(a < b, key(a) < key(b));
             prop_assert_eq!(a.partial_cmp(&b).is_some_and(std::cmp::Ordering::is_eq), key(a) == key(b));
+        }
+
+        #[test]
+        fn keys_are_in_the_order_of_the_texts(text in "[\u{0}ab]{0,16}", other in "[\u{0}ab]{0,16}") {
+            let (a, b) = (text_key(&text), text_key(&other));
+            prop_assert!(text >= other || a.high < b.low || a == b && a.low < a.high);
+            prop_assert!(text == other || a != b || a.low < a.high);
         }
 
         #[test]

@@ -1,17 +1,11 @@
 //! Finds contradictions in a contract: between conditions, types and defaults.
 //!
-//! Branch and prune over intervals (Van Hentenryck, Michel and Deville, Numerica, 1997): [`Evaluation`] says whether a condition
-//! holds of all values of some domains, of none, or may do either; where it may do either, a domain is split. A contradiction is
-//! reported only where every part was refuted, so whatever cannot be evaluated proves nothing.
-//!
-//! The compiler searches the values of one parameter at a time ([`judge`]); a registry searches those of all parameters together,
-//! and knows the values of constants ([`solver`]). Both ask the same evaluation, whose functions are therefore `const`.
+//! A condition takes values away from the [`Domain`](domain::Domain) of a parameter ([`narrow`]); a contradiction is reported only where
+//! none is left, so whatever cannot be evaluated proves nothing. The compiler looks at one parameter at a time ([`judge`]), in `const fn`s.
+//! A registry looks at all parameters and at the values of constants, and tries the sides of each `||` (`registry/solver.rs`).
 
-mod domain;
-mod evaluation;
+pub(crate) mod domain;
 pub(crate) mod judge;
-pub(crate) mod solver;
-#[cfg(test)]
-mod tests;
+pub(crate) mod narrow;
 
 pub(crate) use domain::{Known, Value, same};

@@ -100,7 +100,7 @@ impl Normal {
     }
 
     /// Its clauses: what must all hold.
-    pub(super) fn clauses(self) -> Vec<Self> {
+    pub(crate) fn clauses(self) -> Vec<Self> {
         match self {
             Self::And(parts) => parts,
             other => vec![other],
@@ -108,7 +108,7 @@ impl Normal {
     }
 
     /// The parameters that it names.
-    pub(super) fn parameters(&self) -> BTreeSet<&'static str> {
+    pub(crate) fn parameters(&self) -> BTreeSet<&'static str> {
         match self {
             Self::And(parts) | Self::Or(parts) => parts.iter().flat_map(Self::parameters).collect(),
             Self::Each { of, body, .. } => &of.parameters() | &body.parameters(),

@@ -51,9 +51,22 @@ fn values(name: &str) -> Vec<Value> {
         "float" | "other" => FLOATS.map(Value::Float).to_vec(),
         #[allow(clippy::cast_possible_truncation, reason = "the nearest is as good")]
         "single" => FLOATS.map(|float| Value::Single(float as f32)).to_vec(),
-        "text" => ["", "a", "ab", "b", "ba", "é", "éa", "aaaa", "😀", "😀😀b"]
-            .map(Value::Text)
-            .to_vec(),
+        "text" => [
+            "",
+            "a",
+            "ab",
+            "b",
+            "ba",
+            "é",
+            "éa",
+            "aaaa",
+            "😀",
+            "😀😀b",
+            "aaaaaaaaaaaaaaaa",
+            "aaaaaaaaaaaaaaab",
+        ]
+        .map(Value::Text)
+        .to_vec(),
         "maybe" => small.map(Some).chain([None]).map(Value::Maybe).collect(),
         _ => {
             let mut lists = vec![vec![]];

@@ -61,7 +61,8 @@ fn parameter(names: &[&'static str]) -> BoxedStrategy<Tree> {
 }
 
 fn texts() -> BoxedStrategy<Tree> {
-    prop::sample::select(vec!["", "a", "ab", "b", "é", "😀"])
+    let (long, longer) = ("aaaaaaaaaaaaaaaa", "aaaaaaaaaaaaaaab");
+    prop::sample::select(vec!["", "a", "ab", "b", "é", "😀", long, longer])
         .prop_map(|text| leak(Expression::Text(text)))
         .boxed()
 }
