@@ -168,7 +168,7 @@ impl<'r> Batch<'r> {
     /// Returns whether a call waits for a hook or a person before it passes the gate.
     fn waits(&self, call: &CallInput<'_>) -> bool {
         let entry = self.inner.find(&call.name);
-        !self.inner.before.is_empty() || entry.is_some_and(|entry| entry.asks.any())
+        self.inner.has_hooks(&self.context) || entry.is_some_and(|entry| entry.asks.any())
     }
 
     /// Makes one call, which takes the gate as `gate_use` says, unless the batch holds it already.
@@ -194,7 +194,7 @@ impl<'r> Batch<'r> {
     }
 
     async fn not_started(&self, call: CallInput<'r>, reason: &'static str) -> Outcome {
-        let refusal = self.inner.before.ask(&call, &self.context).await;
+        let refusal = self.inner.ask_hooks(&call, &self.context, false).await;
         let kind = refusal.err().unwrap_or_else(|| not_started(reason));
         Outcome {
             id: call.id.into_owned(),

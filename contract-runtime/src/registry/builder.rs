@@ -17,11 +17,10 @@ use super::approval::OpenRequests;
 use super::asks::AskChange;
 use super::build_error::{BuildError, BuildProblem};
 use super::entry::{Entry, Settings};
-use super::inner::{CallHook, Inner, Limits, Program};
+use super::inner::{Inner, Limits, Program};
 use super::statistics::Shards;
 use super::{findings, methods};
 use crate::contract::ToolFunction;
-use crate::contract::approval::Answering;
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::schema::TypeSchemas;
@@ -29,6 +28,7 @@ use crate::schema::arguments::nearest;
 use crate::tool::context::Values;
 use crate::tool::context_params::CallExtensions;
 use crate::tool::observe::Observer;
+use crate::tool::run::CallHooks;
 use crate::tool::shim::{Registered, linked};
 use crate::tool::{Context, Tool, ToolCall, ToolSet};
 
@@ -74,7 +74,7 @@ pub struct Builder {
     program: Option<Program>,
     /// The package of `registry!()`, while nothing of it was found and nothing else was added.
     empty: Option<String>,
-    before: CallHook,
+    before: CallHooks,
     asks: Vec<AskChange>,
     /// How many states were added.
     states: usize,
@@ -384,8 +384,7 @@ impl Builder {
     where
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
-        let ask = move |call, context| -> Answering<_> { Box::pin(ask(call, context)) };
-        self.before.0.push(Box::new(ask));
+        self.before.add(ask);
         self
     }
 

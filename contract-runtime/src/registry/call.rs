@@ -261,7 +261,8 @@ impl<'r, F: Form> Call<'r, F> {
             arguments: "".into(),
         };
         let waits = entry.is_some_and(|entry| entry.tool.runs != Runs::Here);
-        let asks = !self.inner.before.is_empty() || entry.is_some_and(|entry| entry.asks.any());
+        let asks =
+            self.inner.has_hooks(&begin.context) || entry.is_some_and(|entry| entry.asks.any());
         let end = match blocking::problem() {
             Some(problem) if waits => {
                 let why = problem.why(&names.name);

@@ -29,7 +29,7 @@ impl Inner {
     pub(super) fn dispatch_now(&self, setup: &CallSetup<'_>) -> Option<Ending> {
         let waits = |entry: &Entry| entry.tool.runs != Runs::Here || entry.asks.any();
         let entry = setup.index.and_then(|index| self.entries.get(index));
-        if !self.before.is_empty() || entry.is_some_and(waits) || self.is_followed(setup) {
+        if self.has_hooks(&setup.context) || entry.is_some_and(waits) || self.is_followed(setup) {
             return None;
         }
         let outer = ContractScope::inherited();
@@ -103,13 +103,14 @@ impl Inner {
     #[inline]
     async fn let_in(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
-        if !self.before.is_empty()
+        if self.has_hooks(&setup.context)
             && setup.mode.is_a_call()
             && outer
                 .as_ref()
                 .is_none_or(|outer| outer.depth < self.limits.depth)
-            && !self.is_next_round(setup, outer.as_deref())
-            && let Err(refusal) = Box::pin(self.before.ask(&setup.input, &setup.context)).await
+            && let has_passed = self.is_next_round(setup, outer.as_deref())
+            && let Err(refusal) =
+                Box::pin(self.ask_hooks(&setup.input, &setup.context, has_passed)).await
         {
             let ending = self.refused(refusal);
             // A caller that repeats a refused call without end can be dropped here, and other tasks can run.

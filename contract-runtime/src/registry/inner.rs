@@ -8,16 +8,17 @@ use super::approval::OpenRequests;
 use super::body::before_body;
 use super::entry::Entry;
 use super::statistics::Shards;
-use crate::contract::approval::{self, Answering};
+use crate::contract::approval;
 use crate::contract::history::{Asker, HistoryTool};
 use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::arguments::{by_words, nearest, own_names};
 use crate::schema::{Dialect, StoredSchema};
 use crate::tool::CallInput;
+use crate::tool::Status;
 use crate::tool::context::{Context, Values};
 use crate::tool::failure::FailureKind;
 use crate::tool::observe::Observer;
-use crate::tool::{Status, ToolCall};
+use crate::tool::run::CallHooks;
 
 pub(crate) struct Inner {
     pub(super) entries: Vec<Entry>,
@@ -28,7 +29,7 @@ pub(crate) struct Inner {
     pub(super) observer: Observer,
     pub(super) limits: Limits,
     pub(super) program: Option<Program>,
-    pub(super) before: CallHook,
+    pub(super) before: CallHooks,
     pub(super) running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
     /// Whether a tool has properties that are exported under other names.
@@ -196,26 +197,25 @@ impl Drop for CallPermit<'_> {
 /// The refusal of a call whose hook panicked, so that it is not known whether the call is allowed.
 const PANICKED: &str = "the call was not run: a check before the call panicked; this is a fault of the program, not of the arguments";
 
-type Ask = Box<dyn Fn(ToolCall, Context) -> Answering<Result<(), String>> + Send + Sync>;
-
-/// The hooks that may refuse a call before it begins; most registries have none.
-#[derive(Default)]
-pub(super) struct CallHook(pub(super) Vec<Ask>);
-
-impl CallHook {
+impl Inner {
+    /// Returns whether a call waits for hooks before it begins.
     #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    pub(super) fn has_hooks(&self, context: &Context) -> bool {
+        let of_run = context.own_run();
+        !self.before.0.is_empty() || of_run.is_some_and(|run| !run.before.0.is_empty())
     }
 
-    /// Asks the hooks one after the other, until one refuses.
-    pub(super) async fn ask(
+    /// Asks the hooks one after the other, those of the run last, until one refuses. A call may have passed those of the registry.
+    pub(super) async fn ask_hooks(
         &self,
         call: &CallInput<'_>,
         context: &Context,
+        has_passed: bool,
     ) -> Result<(), FailureKind> {
         let outer = ContractScope::current();
-        for ask in &self.0 {
+        let of_run = context.own_run().map_or(&[][..], |run| &run.before.0);
+        let own = if has_passed { &[] } else { &self.before.0[..] };
+        for ask in own.iter().chain(of_run) {
             let scope = outer.deeper();
             let begin = || ask(call.to_call(), context.clone());
             let answer = before_body(context, approval::answer(scope.clone(), begin)).await?;

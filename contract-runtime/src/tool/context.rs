@@ -313,7 +313,7 @@ impl Context {
     }
 
     #[inline]
-    pub(super) fn own_run(&self) -> Option<&Run> {
+    pub(crate) fn own_run(&self) -> Option<&Run> {
         self.0.as_ref()?.run.as_ref()
     }
 

@@ -1,11 +1,13 @@
 //! A series of calls that belong together.
 
+use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
 use super::context::Context;
 use super::observe::Observer;
-use crate::contract::approval::{ApprovalRequest, Approver, Decision};
+use super::wire::ToolCall;
+use crate::contract::approval::{Answering, ApprovalRequest, Approver, Decision};
 use crate::contract::counts::Counts;
 use crate::contract::frame::log;
 use crate::contract::history::RunHistory;
@@ -46,6 +48,29 @@ pub struct Run {
     /// `None` if several callers share the run who know nothing of each other.
     pub(super) history: Option<RunHistory>,
     pub(super) observer: Observer,
+    pub(crate) before: CallHooks,
+}
+
+/// The hooks of a registry or a run that may refuse a call before it begins; most have none.
+#[derive(Clone, Default)]
+pub(crate) struct CallHooks(pub(crate) Vec<Ask>);
+
+type Ask = Arc<dyn Fn(ToolCall, Context) -> Answering<Result<(), String>> + Send + Sync>;
+
+impl CallHooks {
+    pub(crate) fn add<F>(&mut self, ask: impl Fn(ToolCall, Context) -> F + Send + Sync + 'static)
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        let ask = move |call, context| -> Answering<_> { Box::pin(ask(call, context)) };
+        self.0.push(Arc::new(ask));
+    }
+}
+
+impl fmt::Debug for CallHooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("CallHooks").field(&self.0.len()).finish()
+    }
 }
 
 impl Default for Run {
@@ -85,6 +110,39 @@ impl Run {
         F: Future<Output = Decision> + Send + 'static,
     {
         self.with(|layer| layer.approver = Some(Approver::new(approver)))
+    }
+
+    /// Adds a hook that runs before every call that is made with this run, after those of the registry, and may refuse it; see
+    /// [`Builder::before_call`](crate::Builder::before_call). It also runs for a call that brings the answer to what it asked.
+    ///
+    /// It can record that a call begins, because the call waits for it. Calls that bodies make do not run it.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Say hello.
+    /// #[tool]
+    /// fn hello() -> &'static str {
+    ///     "hello"
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(hello).build()?;
+    /// let run = Run::new().before_call(async |_, _| Err("the disk is full".to_owned()));
+    /// let outcome = registry.call(("1", "hello", "")).context(Context::new().run(&run)).await;
+    /// assert_eq!(outcome.error(), Some("the disk is full"));
+    /// # Ok(()) }
+    /// ```
+    pub fn before_call<F>(
+        mut self,
+        ask: impl Fn(ToolCall, Context) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        self.before.add(ask);
+        self
     }
 
     /// Puts this run inside of the one that a context has: that one decides what this one leaves open, its observers
@@ -171,7 +229,10 @@ impl Run {
     pub fn for_session(&self) -> Self {
         let mut layer = self.layer.uncounted();
         layer.outer = Some(Arc::clone(&self.layer));
-        Self::of(layer, self.observer.clone())
+        Self {
+            before: self.before.clone(),
+            ..Self::of(layer, self.observer.clone())
+        }
     }
 
     /// Returns the same run without its history, for calls of callers that know nothing of each other: conditions over the
@@ -224,6 +285,7 @@ impl Run {
             layer: Arc::new(layer),
             history: Some(RunHistory::default()),
             observer,
+            before: CallHooks::default(),
         }
     }
 
@@ -252,7 +314,10 @@ impl Run {
     fn with(self, set: impl FnOnce(&mut PolicyLayer)) -> Self {
         let mut layer = self.layer.uncounted();
         set(&mut layer);
-        Self::of(layer, self.observer)
+        Self {
+            before: self.before,
+            ..Self::of(layer, self.observer)
+        }
     }
 
     /// Returns how many conditions the calls of this run have reached.

@@ -3,8 +3,9 @@
 use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use contract_runtime::Status;
+use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::prelude::*;
+use contract_runtime::{Policy, Run, Status};
 
 /// Add two numbers.
 #[tool(read_only)]
@@ -235,6 +236,40 @@ async fn a_call_that_is_made_again_with_its_answer_is_asked_for_once() -> Result
     // The answer is used up, so this is another call.
     assert_eq!(call(answer).await.status(), Status::Asked);
     assert_eq!(taken(&asked), ["ask {}"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn the_hook_of_a_run_is_asked_last_and_again_with_the_answer() -> Result<(), BuildError> {
+    let (of_registry, of_run) = (Asked::default(), Asked::default());
+    let registry = builder()
+        .tool(ask)
+        .before_call(noting(&of_registry))
+        .build()?;
+    let run = Run::new().before_call(noting(&of_run));
+    // Settings that follow keep the hook, and so does the run of a session.
+    let run = run.policy(Policy::Enforce).for_session();
+    let context = || Context::new().run(&run);
+
+    let refused = registry
+        .call(("no", "add", r#"{"a":1,"b":2}"#))
+        .context(context())
+        .await;
+    assert_eq!(refused.error(), Some("not add"));
+    assert_eq!((taken(&of_registry).len(), taken(&of_run).len()), (1, 0));
+    let outcome = registry
+        .call(("1", "add", r#"{"a":1,"b":2}"#))
+        .context(context())
+        .await;
+    assert!(outcome.is_ok());
+    assert_eq!((taken(&of_registry).len(), taken(&of_run).len()), (1, 1));
+
+    let asked = registry.call(("1", "ask", "")).context(context()).await;
+    let answer = asked.approval_request().map(ApprovalRequest::approve);
+    let answered = answer.map_or_else(context, |answer| context().answer(answer));
+    let outcome = registry.call(("1", "ask", "")).context(answered).await;
+    assert!(outcome.is_ok(), "{outcome:?}");
+    assert_eq!((taken(&of_registry).len(), taken(&of_run).len()), (1, 2));
     Ok(())
 }
 
