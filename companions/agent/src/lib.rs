@@ -7,6 +7,7 @@ mod generator;
 mod inner;
 mod message;
 mod model;
+mod run_log;
 
 pub use contract::{
     Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection, Recovery,
@@ -21,3 +22,4 @@ pub use model::{
 };
 #[cfg(feature = "genai")]
 pub use model::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
+pub use run_log::{FileStore, MemoryStore, RunStore, StoreError, Stored};
