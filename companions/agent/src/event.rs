@@ -230,6 +230,18 @@ pub enum RunError {
         /// What has to be decided, in the order of the calls.
         requests: Vec<ApprovalRequest>,
     },
+    /// The log of the run could not be continued, so nothing more was done.
+    #[error("{message}")]
+    Store {
+        /// The message of the [`StoreError`](crate::StoreError).
+        message: String,
+    },
+    /// The run has nothing to go on with.
+    #[error("the run cannot be resumed: {reason}")]
+    NotResumable {
+        /// Why, and what to do.
+        reason: String,
+    },
     /// The run exceeded its maximum number of steps.
     #[error("the run exceeded its limit of {most} steps")]
     TooManySteps {

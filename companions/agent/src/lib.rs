@@ -22,4 +22,4 @@ pub use model::{
 };
 #[cfg(feature = "genai")]
 pub use model::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
-pub use run_log::{FileStore, MemoryStore, RunStore, StoreError, Stored};
+pub use run_log::{FileStore, MemoryStore, RunState, RunStore, StoreError, Stored};

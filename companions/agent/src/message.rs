@@ -157,6 +157,19 @@ impl Conversation {
         Arc::clone(&self.0.lock().messages)
     }
 
+    /// The messages behind the first `kept`, without the instructions of an agent.
+    pub(super) fn since(&self, kept: usize) -> Vec<Message> {
+        let messages = self.messages();
+        let is_kept =
+            |message: &&Message| !matches!(message, Message::System { by_agent: true, .. });
+        messages
+            .iter()
+            .filter(is_kept)
+            .skip(kept)
+            .cloned()
+            .collect()
+    }
+
     /// How many messages are older than the run, instructions among them.
     pub(super) fn past(&self) -> usize {
         self.0.lock().past

@@ -4,14 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
+use contract_runtime::dynamic::CallError;
 use contract_runtime::observe::{CheckEvent, Observer};
-use contract_runtime::{Effect, Outcome, Status, ToolCall};
+use contract_runtime::{Content, Effect, Outcome, Status, ToolCall};
 use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::clock::RunClock;
 use super::event_queue::EventQueue;
-use crate::message::Conversation;
+use crate::message::{Conversation, Message};
 
 /// The calls of the step, and those of earlier ones that are not over, in the order in which they were taken up.
 #[derive(Clone, Debug, Default)]
@@ -30,11 +32,12 @@ pub(super) struct LoggedCall {
 }
 
 /// How a call ended, as a record says it.
-#[derive(Clone, Debug)]
-pub(super) struct CallEnd {
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CallEnd {
     pub(super) status: Status,
     pub(super) effect: Effect,
     pub(super) text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) value: Option<Value>,
 }
 
@@ -46,6 +49,51 @@ impl CallEnd {
             text: outcome.clone().into_result().text().to_owned(),
             value: outcome.value(),
         }
+    }
+
+    /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run goes on.
+    pub(crate) fn is_open(&self) -> bool {
+        let given_up = [Status::Asked, Status::Cancelled, Status::TimedOut];
+        self.effect == Effect::None && given_up.contains(&self.status)
+    }
+
+    /// The end of a call that began and of which nothing more is known.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            status: Status::Cancelled,
+            effect: Effect::Unknown,
+            text: format!("the program ended while this call was running; {MAY_HAVE_TAKEN_EFFECT}"),
+            value: None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the model is told of a call that ended in this way.
+    pub(crate) fn message(self, call: &ToolCall) -> Message {
+        Message::Tool {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            status: self.status,
+            effect: self.effect,
+            text: self.text,
+        }
+    }
+
+    /// The outcome of a call that ended in this way.
+    pub(crate) fn outcome(&self, call: &ToolCall) -> Outcome {
+        let answer = match self.status {
+            Status::Ok => Ok(Content::text(&*self.text)),
+            status => Err(CallError::Ended {
+                status,
+                error: self.text.clone(),
+                effect: self.effect,
+                may_still_run: false,
+            }),
+        };
+        Outcome::new(&*call.id, &*call.name, answer)
     }
 }
 
@@ -92,6 +140,28 @@ impl CallLog {
                 }
                 queue.push(event);
             })
+    }
+
+    /// Adds a call that ended before the run went on.
+    pub(super) fn add_ended(&self, index: usize, call: ToolCall, end: CallEnd, messages: usize) {
+        let logged = LoggedCall {
+            call,
+            messages,
+            blocking: false,
+            entered: true,
+            outcome: Some(end),
+        };
+        // Numbers of calls grow from zero.
+        self.0.lock().insert(u64::MAX - index as u64, logged);
+    }
+
+    /// Returns whether all calls with this id and tool that have not ended wait before their bodies.
+    pub(super) fn is_before_body(&self, id: &str, tool: &str) -> bool {
+        let calls = self.0.lock();
+        let mut open = calls.values().filter(|logged| {
+            logged.outcome.is_none() && logged.call.id == id && logged.call.name == tool
+        });
+        open.all(|logged| !logged.entered)
     }
 
     /// The body of a call has been reached; of equal calls, that of the first.
@@ -154,7 +224,7 @@ impl LoggedCall {
 }
 
 /// A call that the run did not get as far as.
-pub(super) fn not_started() -> CallEnd {
+pub(crate) fn not_started() -> CallEnd {
     CallEnd {
         status: Status::Cancelled,
         effect: Effect::None,

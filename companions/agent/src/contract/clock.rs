@@ -22,10 +22,11 @@ struct Times {
 }
 
 impl RunClock {
-    pub(super) fn start() -> Self {
+    /// Starts for a run that has used this much time already.
+    pub(super) fn start(used: Duration) -> Self {
         let now = Instant::now();
         Self(Arc::new(Mutex::new(Times {
-            began: now,
+            began: now.checked_sub(used).unwrap_or(now),
             open: 0,
             since: now,
             thought: Duration::ZERO,

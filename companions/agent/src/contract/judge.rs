@@ -12,6 +12,7 @@ use super::result::{REFUSED, Rejected};
 use super::run::RunDriver;
 use super::state::IterationState;
 use crate::event::{Event, RunError};
+use crate::run_log::Record;
 
 impl RunDriver<'_> {
     pub(super) async fn judge_task(&self) -> ControlFlow<Option<RunError>> {
@@ -95,6 +96,13 @@ impl RunDriver<'_> {
                 self.out.emit(event).await;
             }
         }
+        self.record_messages().await?;
+        self.answered(text).await
+    }
+
+    async fn answered(&self, text: String) -> ControlFlow<Option<RunError>> {
+        let (answer, progress) = (text.clone(), self.state.progress());
+        self.append(Record::Answered { answer, progress }).await?;
         self.out.emit(Event::Answer { text }).await;
         ControlFlow::Break(None)
     }
@@ -107,8 +115,7 @@ impl RunDriver<'_> {
         if let Some(violation) = self.judge_answer(&text).await {
             return self.end_run(&violation);
         }
-        self.out.emit(Event::Answer { text }).await;
-        ControlFlow::Break(None)
+        self.answered(text).await
     }
 
     /// The violation that keeps an answer back.

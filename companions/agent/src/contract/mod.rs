@@ -29,16 +29,18 @@ use contract_runtime::approval::{ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
 
 pub use budget::Budget;
+pub(crate) use call_log::{CallEnd, not_started};
 pub use hooks::Hook;
 use hooks::RunCondition;
 pub use loop_detection::LoopDetection;
 pub use recovery::Recovery;
 pub use result::{RunResult, RunStatistics};
 pub use state::IterationState;
+pub(crate) use state::Progress;
 
 use super::generator::Events;
 use super::inner::InnerAgent;
-use super::message::Message;
+use super::run_log::RunState;
 
 /// An agent that checks contracts on a whole run: its task, every step, every tool call and the answer.
 ///
@@ -103,7 +105,7 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// What had happened when the stream was dropped may lack its events: the call that was running, and read-only calls that
     /// ran beside it. To end a run and hear of every call, cancel the token of its context and read the events to their end.
     pub fn stream(&self, task: impl Into<String>) -> Events<'_> {
-        self.stream_after([], Context::new(), task)
+        self.stream_after(RunState::default(), Context::new(), task)
     }
 
     /// Streams a run that follows an earlier conversation, with a context for tool calls, like [`stream`](Self::stream).
@@ -111,16 +113,22 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
     pub fn stream_after(
         &self,
-        past: impl IntoIterator<Item = Message>,
+        past: impl Into<RunState>,
         context: Context,
         task: impl Into<String>,
     ) -> Events<'_> {
-        run::stream(self, run::start(past, context, task.into())).0
+        run::stream(self, past.into(), context, Some(task.into())).0
+    }
+
+    /// Streams a run that goes on where an earlier process or program left it, like [`resume`](Self::resume).
+    pub fn stream_resumed(&self, run: RunState, context: Context) -> Events<'_> {
+        run::stream(self, run, context, None).0
     }
 
     /// Runs a task to its end.
     pub async fn run(&self, task: impl Into<String>) -> RunResult {
-        self.run_after([], Context::new(), task).await
+        self.run_after(RunState::default(), Context::new(), task)
+            .await
     }
 
     /// Runs a task after an earlier conversation, with a context for tool calls, like [`run`](Self::run).
@@ -128,14 +136,24 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
     pub async fn run_after(
         &self,
-        past: impl IntoIterator<Item = Message>,
+        past: impl Into<RunState>,
         context: Context,
         task: impl Into<String>,
     ) -> RunResult {
-        let (mut events, record) = run::stream(self, run::start(past, context, task.into()));
-        while events.next().await.is_some() {}
-        drop(events);
-        record.finish()
+        run::to_its_end(run::stream(self, past.into(), context, Some(task.into()))).await
+    }
+
+    /// Goes on with a run where an earlier process or program left it.
+    ///
+    /// A reply that the log has is not asked for again. Of its calls, those that ended are told to the model; those that never began are
+    /// made, under the contracts of today. A call that began and has no end is made again if its tool is read-only, or if it is
+    /// idempotent both then and now; otherwise its effect is unknown, and the model is told so. A call that waited for a person asks
+    /// again. What the run has spent counts; the time in which it did not run does not. A run that has its answer gives it again.
+    ///
+    /// The history of the run begins anew: conditions on it that earlier calls could decide do not hold, and say why. So do loop detection
+    /// and the attempts of [`Recovery`].
+    pub async fn resume(&self, run: RunState, context: Context) -> RunResult {
+        run::to_its_end(run::stream(self, run, context, None)).await
     }
 }
 

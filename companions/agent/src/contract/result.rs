@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::ToolCall;
+use contract_runtime::approval::{ApprovalRequest, Decision};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 
@@ -10,6 +11,7 @@ use super::call_log::{CallLog, LoggedCall, not_started};
 use crate::event::{Event, RunError};
 use crate::message::{Conversation, Message, not_known};
 use crate::model::Usage;
+use crate::run_log::{self as log, RunLog, RunState};
 
 /// The result of a run.
 ///
@@ -43,6 +45,9 @@ pub struct RunResult {
     pub usage: Usage,
     /// The last events, at most 1,000 of them, without pieces of text.
     pub steps: Vec<Event>,
+    /// The run as it can be resumed, with rejected answers and the secrets of arguments.
+    #[serde(skip)]
+    pub state: RunState,
     /// The conversation without rejected answers; it can begin the next run. Every call in it has its outcome, whatever ended
     /// the run: a call that was cut off says that it may have taken effect.
     pub messages: Vec<Message>,
@@ -70,6 +75,7 @@ const STEPS: usize = 1_000;
 pub(super) struct Record {
     noted: Arc<Mutex<Noted>>,
     pub(super) calls: CallLog,
+    pub(super) log: RunLog,
     conversation: Conversation,
 }
 
@@ -95,10 +101,11 @@ pub(super) struct Rejected {
 }
 
 impl Record {
-    pub(super) fn new(conversation: Conversation) -> Self {
+    pub(super) fn new(conversation: Conversation, log: RunLog) -> Self {
         Self {
             noted: Arc::default(),
             calls: CallLog::default(),
+            log,
             conversation,
         }
     }
@@ -130,6 +137,37 @@ impl Record {
         noted.steps.push_back(event.clone());
     }
 
+    /// Asks an approver, and records that the call waits for it.
+    pub(super) async fn decide<F: Future<Output = Decision>>(
+        &self,
+        request: ApprovalRequest,
+        approver: &(dyn Fn(ApprovalRequest) -> F + Send + Sync),
+    ) -> Decision {
+        // A question of a call that a body makes is not one of its own call.
+        let (id, tool) = (&request.call_id, &request.tool);
+        let waiting = self
+            .log
+            .begun(id, tool)
+            .filter(|_| self.calls.is_before_body(id, tool));
+        let append = async |record| {
+            self.log
+                .append(record)
+                .await
+                .map_err(|error| Decision::Denied(error.to_string()))
+        };
+        let Some(index) = waiting else {
+            return approver(request).await;
+        };
+        if let Err(denied) = append(log::Record::Asked { index }).await {
+            return denied;
+        }
+        let decision = approver(request).await;
+        match append(log::Record::Decided { index }).await {
+            Ok(()) => decision,
+            Err(denied) => denied,
+        }
+    }
+
     pub(super) fn finish(self) -> RunResult {
         let noted = std::mem::take(&mut *self.locked());
         let past = self.conversation.past();
@@ -143,6 +181,7 @@ impl Record {
             statistics: noted.statistics,
             usage: noted.usage,
             steps: noted.steps.into(),
+            state: self.log.state(),
             messages,
         }
     }
@@ -194,13 +233,7 @@ fn complete(
                     None if asked < past => return not_known(call),
                     None => not_started(),
                 };
-                Message::Tool {
-                    call_id: call.id.clone(),
-                    tool: call.name.clone(),
-                    status: end.status,
-                    effect: end.effect,
-                    text: end.text,
-                }
+                end.message(call)
             })
             .skip(answered)
             .collect();

@@ -1,46 +1,60 @@
 //! The lifecycle of a run: check the task, follow the inner agent, check its steps and its answer.
 
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 
 use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
-use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
+use contract_runtime::{Context, Effect, Outcome, Registry, Run, Status, ToolCall};
 
 use super::call_log::CallEnd;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::recovery::{Attempts, Recovery};
-use super::result::Record;
+use super::result::{Record, RunResult};
 use super::select::{Input, Next, next_input, poll_inner, run_end};
-use super::state::IterationState;
+use super::state::{IterationState, Progress};
 use super::{ContractAgent, RunConfig};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::inner::{InnerAgent, Turn, Wanted};
-use crate::message::{Conversation, Message};
+use crate::message::Conversation;
+use crate::run_log::{self, CallState, PlannedCall, RunLog, RunState};
 
-pub(super) fn start(
-    past: impl IntoIterator<Item = Message>,
-    context: Context,
-    task: String,
-) -> Turn {
-    Turn::new(task, Conversation::from_messages(past), context)
-}
-
+/// Begins a run with a task, or without one where an earlier process left it.
 pub(super) fn stream<A: InnerAgent>(
     agent: &ContractAgent<A>,
-    mut turn: Turn,
+    mut state: RunState,
+    context: Context,
+    task: Option<String>,
 ) -> (Events<'_>, Record) {
-    let record = Record::new(turn.conversation.clone());
+    let (mut reply, mut known, mut answered) = (None, None, None);
+    if task.is_some() {
+        state.begin_task();
+    } else if let Some(answer) = state.answer() {
+        answered = Some(answer.to_owned());
+    }
+    let log = RunLog::new(state.clone());
+    if task.is_none() && answered.is_none() {
+        (reply, known) = state.take_reply().unzip();
+    }
+    let progress = state.progress;
+    let conversation = Conversation::from_messages(state.into_messages());
+    let record = Record::new(conversation.clone(), log);
+    let is_resumed = task.is_none();
+    let mut turn = Turn::new(task.unwrap_or_default(), conversation, context);
+    if is_resumed {
+        turn = turn.resumed(reply);
+    }
     let events = stream_with({
         let record = record.clone();
         move |emitter| async move {
             let config = &agent.config;
             let queue = EventQueue::default();
-            let clock = RunClock::start();
-            let run = run_of(config, &turn.context);
+            let clock = RunClock::start(progress.elapsed);
+            let run = run_of(config, &turn.context, &record, is_resumed);
             let observer = record.calls.observer(&queue, &clock, &turn.conversation);
             turn.context = std::mem::take(&mut turn.context)
                 .run(&run)
@@ -60,7 +74,9 @@ pub(super) fn stream<A: InnerAgent>(
                 },
                 turn,
                 queue,
-                state: IterationState::default(),
+                state: IterationState::resumed(progress),
+                progress,
+                known: known.unwrap_or_default(),
                 attempts: Attempts::default(),
                 clock,
                 calls: Vec::new(),
@@ -68,8 +84,16 @@ pub(super) fn stream<A: InnerAgent>(
                 events: 0,
                 withheld: Vec::new(),
             };
-            if let ControlFlow::Break(Some(error)) = driver.run(&agent.inner).await {
-                driver.emit_remaining().await;
+            let end = match answered {
+                Some(text) => {
+                    driver.note_spent();
+                    driver.out.emit(Event::Answer { text }).await;
+                    ControlFlow::Break(None)
+                }
+                None => driver.run(&agent.inner, is_resumed).await,
+            };
+            if let ControlFlow::Break(Some(error)) = end {
+                driver.emit_remaining(&error).await;
                 driver.out.emit(Event::Error { error }).await;
             }
         }
@@ -77,8 +101,14 @@ pub(super) fn stream<A: InnerAgent>(
     (events, record)
 }
 
+pub(super) async fn to_its_end((mut events, record): (Events<'_>, Record)) -> RunResult {
+    while events.next().await.is_some() {}
+    drop(events);
+    record.finish()
+}
+
 /// The run as dispatch sees it, inside of the one that its context may have already.
-fn run_of(config: &RunConfig, context: &Context) -> Run {
+fn run_of(config: &RunConfig, context: &Context, record: &Record, is_resumed: bool) -> Run {
     let mut run = Run::new().observe(config.observer.clone());
     if config.recovery == Recovery::Terminate {
         run = run.stop_after_violation();
@@ -87,7 +117,19 @@ fn run_of(config: &RunConfig, context: &Context) -> Run {
         run = run.policy(policy);
     }
     if let Some(approver) = config.approver.clone() {
-        run = run.approver(move |request| approver(request));
+        let record = record.clone();
+        run = run.approver(move |request| {
+            let (approver, record) = (approver.clone(), record.clone());
+            async move { record.decide(request, &*approver).await }
+        });
+    }
+    let log = record.log.clone();
+    run = run.before_call(move |call, _| {
+        let log = log.clone();
+        async move { log.begin(&call).await.map_err(|error| error.to_string()) }
+    });
+    if is_resumed && !context.has_run() {
+        run = run.with_earlier_calls();
     }
     run.within(context)
 }
@@ -118,6 +160,8 @@ struct OpenCall {
     call: ToolCall,
     has_action: bool,
     has_observation: bool,
+    /// Whether the log has its end.
+    has_record: bool,
 }
 
 /// Drives one run. `ControlFlow::Break` ends it, with the error that ended it or without.
@@ -130,6 +174,10 @@ pub(super) struct RunDriver<'a> {
     pub(super) turn: Turn,
     queue: EventQueue,
     pub(super) state: IterationState,
+    /// What the run had spent before the step.
+    progress: Progress,
+    /// What the log knows of the calls of the stored reply.
+    known: BTreeMap<usize, CallState>,
     pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
     /// The calls of the last reply.
@@ -143,8 +191,16 @@ pub(super) struct RunDriver<'a> {
 }
 
 impl RunDriver<'_> {
-    async fn run(&mut self, inner: &impl InnerAgent) -> ControlFlow<Option<RunError>> {
-        self.judge_task().await?;
+    async fn run(
+        &mut self,
+        inner: &impl InnerAgent,
+        is_resumed: bool,
+    ) -> ControlFlow<Option<RunError>> {
+        if !is_resumed {
+            self.judge_task().await?;
+        } else if self.out.record.log.messages() == 0 {
+            return not_resumable("it has no task yet; begin it with `run_after`");
+        }
         let mut events = inner.stream(self.turn.clone());
         let mut end = pin!(run_end(&self.turn.context));
         loop {
@@ -162,6 +218,8 @@ impl RunDriver<'_> {
                     let outcomes = match wanted {
                         Wanted::Request => {
                             self.end_where_asked()?;
+                            self.progress = self.state.progress();
+                            self.record_messages().await?;
                             self.judge_request().await?;
                             Vec::new()
                         }
@@ -187,6 +245,7 @@ impl RunDriver<'_> {
         calls: Vec<ToolCall>,
         mut end: Pin<&mut impl Future<Output = RunError>>,
     ) -> ControlFlow<Option<RunError>, Vec<Outcome>> {
+        self.record_messages().await?;
         for call in &calls {
             let call = call.clone();
             self.event(Event::Action { call }).await?;
@@ -195,11 +254,48 @@ impl RunDriver<'_> {
             call: call.clone(),
             has_action: false,
             has_observation: false,
+            has_record: false,
         };
         self.calls = calls.iter().map(open).collect();
+        let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
+        let mut planned = Vec::new();
+        let known = std::mem::take(&mut self.known);
+        for (index, call) in calls.into_iter().enumerate() {
+            let hints = registry
+                .tool(&call.name)
+                .map(|tool| tool.hints())
+                .unwrap_or_default();
+            let idempotent = hints.idempotent == Some(true);
+            let end = known
+                .get(&index)
+                .and_then(|known| known.told(&call, idempotent));
+            let Some(end) = end else {
+                planned.push(PlannedCall {
+                    index,
+                    call,
+                    read_only: hints.read_only == Some(true),
+                    idempotent,
+                });
+                continue;
+            };
+            self.record_end(index, &end).await?;
+            outcomes.insert(index, end.outcome(&call));
+            self.out.record.calls.add_ended(
+                index,
+                call.clone(),
+                end.clone(),
+                self.turn.conversation.messages().len(),
+            );
+            let event = observation(call, end);
+            self.note(&event);
+            self.emit_observation(index, event).await;
+        }
+        let calls: Vec<_> = planned.iter().map(|planned| planned.call.clone()).collect();
+        let indexes: Vec<_> = planned.iter().map(|planned| planned.index).collect();
+        self.out.record.log.plan(planned);
         let context = self.turn.context.clone();
         let mut made = pin!(registry.call_all(calls).context(context));
-        let outcomes = loop {
+        let made = loop {
             match next_input(&self.queue, end.as_mut(), |task| made.as_mut().poll(task)).await {
                 Input::Queued(event) => self.handle_queued(event).await?,
                 Input::End(error) => return ControlFlow::Break(Some(error)),
@@ -209,15 +305,48 @@ impl RunDriver<'_> {
         while let Some(event) = self.queue.next() {
             self.handle_queued(event).await?;
         }
-        for (place, outcome) in outcomes.iter().enumerate() {
-            let end = CallEnd::of(outcome);
+        for (index, outcome) in indexes.into_iter().zip(made) {
+            let end = CallEnd::of(&outcome);
+            self.record_end(index, &end).await?;
             let call = ToolCall::new(outcome.id(), outcome.tool(), "");
             let event = observation(call, end);
             self.note(&event);
             // One that was never begun, because another call of the reply ended the run.
-            self.emit_observation(place, event).await;
+            self.emit_observation(index, event).await;
+            outcomes.insert(index, outcome);
         }
-        ControlFlow::Continue(outcomes)
+        ControlFlow::Continue(outcomes.into_values().collect())
+    }
+
+    /// Appends to the log what the conversation has beyond it.
+    pub(super) async fn record_messages(&self) -> ControlFlow<Option<RunError>> {
+        let messages = self.turn.conversation.since(self.out.record.log.messages());
+        if messages.is_empty() {
+            return ControlFlow::Continue(());
+        }
+        let progress = self.progress;
+        self.append(run_log::Record::Messages { messages, progress })
+            .await
+    }
+
+    /// Appends the end of an open call to the log, once.
+    async fn record_end(&mut self, index: usize, end: &CallEnd) -> ControlFlow<Option<RunError>> {
+        let Some(open) = self.calls.get_mut(index).filter(|open| !open.has_record) else {
+            return ControlFlow::Continue(());
+        };
+        open.has_record = true;
+        let (call, end) = (open.call.clone(), end.clone());
+        self.append(run_log::Record::Ended { index, call, end })
+            .await
+    }
+
+    pub(super) async fn append(&self, record: run_log::Record) -> ControlFlow<Option<RunError>> {
+        match self.out.record.log.append(record).await {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(Some(RunError::Store {
+                message: error.to_string(),
+            })),
+        }
     }
 
     /// Emits the observation of an open call, and before it the action of one that never reached its body.
@@ -270,6 +399,7 @@ impl RunDriver<'_> {
                     self.out.emit(Event::ApprovalRequested { request }).await;
                 }
                 if let Some(place) = self.ended(&call) {
+                    self.record_end(place, &end).await?;
                     self.emit_observation(place, observation(call, end)).await;
                 }
             }
@@ -288,13 +418,17 @@ impl RunDriver<'_> {
 
     /// Emits what had happened inside calls when the run ended. Calls that never reached their bodies are left out, and the
     /// outcome of one that broke a contract is its violation.
-    async fn emit_remaining(&mut self) {
+    async fn emit_remaining(&mut self, error: &RunError) {
         while let Some(event) = self.queue.next() {
             let is_told = match &event {
                 QueuedEvent::Event(_) | QueuedEvent::Entered(_) => true,
                 QueuedEvent::Ended(_) | QueuedEvent::Late(_) => false,
                 QueuedEvent::Outcome(call, end, _) => {
-                    let open = self.ended(call).and_then(|place| self.calls.get(place));
+                    let place = self.ended(call);
+                    if let Some(place) = place {
+                        let _ = self.record_end(place, end).await;
+                    }
+                    let open = place.and_then(|place| self.calls.get(place));
                     end.status != Status::Violation && open.is_some_and(|open| open.has_action)
                 }
             };
@@ -302,6 +436,21 @@ impl RunDriver<'_> {
                 // None of these decides anything.
                 let _ = self.handle_queued(event).await;
             }
+        }
+        let is_late = *error == RunError::TimedOut;
+        for logged in self.out.record.calls.all() {
+            let end = logged.end(is_late);
+            let is_it = |open: &OpenCall| !open.has_record && logged.is(&open.call);
+            // A call that has not begun is made when the run goes on.
+            if end.effect != Effect::None
+                && let Some(place) = self.calls.iter().position(is_it)
+            {
+                let _ = self.record_end(place, &end).await;
+            }
+        }
+        // A call that asks is made again when the run goes on, and the model reads the outcome of that one.
+        if !matches!(error, RunError::Asked { .. }) {
+            let _ = self.record_messages().await;
         }
     }
 
@@ -311,6 +460,12 @@ impl RunDriver<'_> {
         if begins {
             // Another implementation of an inner agent may not announce its requests.
             self.end_where_asked()?;
+            self.progress = self.state.progress();
+            if self.turn.has_stored_reply() {
+                return not_resumable(
+                    "its inner agent asked the model instead of taking the stored reply; it has to call `Turn::stored_reply`",
+                );
+            }
         }
         self.note(&event);
         self.events = if begins { 0 } else { self.events + 1 };
@@ -369,6 +524,10 @@ impl RunDriver<'_> {
 
     fn note(&mut self, event: &Event) {
         self.state.note(event, self.clock.elapsed());
+        self.note_spent();
+    }
+
+    fn note_spent(&self) {
         let mut noted = self.out.record.locked();
         noted.iterations = self.state.iterations;
         noted.usage = self.state.usage;
@@ -388,6 +547,11 @@ impl RunDriver<'_> {
             self.emit_withheld().await;
         }
     }
+}
+
+fn not_resumable<T>(reason: &str) -> ControlFlow<Option<RunError>, T> {
+    let reason = reason.to_owned();
+    ControlFlow::Break(Some(RunError::NotResumable { reason }))
 }
 
 fn observation(call: ToolCall, end: CallEnd) -> Event {

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use contract_runtime::__family::canonical;
 use contract_runtime::{Status, ToolCall};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::event::{Event, REPLY};
@@ -76,11 +76,55 @@ pub struct IterationState {
     results: VecDeque<String>,
 }
 
+/// What a run has spent.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Progress {
+    iterations: u64,
+    asked_again: u64,
+    tool_calls: u64,
+    errors: u64,
+    pub(super) elapsed: Duration,
+    pub(super) usage: Usage,
+}
+
 fn milliseconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_u64(u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX))
 }
 
 impl IterationState {
+    /// The state of a run that goes on.
+    pub(super) fn resumed(progress: Progress) -> Self {
+        let Progress {
+            iterations,
+            asked_again,
+            tool_calls,
+            errors,
+            elapsed,
+            usage,
+        } = progress;
+        Self {
+            iterations,
+            asked_again,
+            tool_calls,
+            errors,
+            elapsed,
+            usage,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn progress(&self) -> Progress {
+        Progress {
+            iterations: self.iterations,
+            asked_again: self.asked_again,
+            tool_calls: self.tool_calls,
+            errors: self.errors,
+            elapsed: self.elapsed,
+            usage: self.usage,
+        }
+    }
+
     /// Whether an event begins a step; an observation ends one.
     pub(super) fn begins_step(&self, event: &Event) -> bool {
         match event {

@@ -112,7 +112,8 @@ impl<M: Model> ConstrainedAgent<M> {
         let request = Request::new(&messages).response_schema(&self.schema);
         let mut transcript = Transcript::default();
         let show = |piece: String| transcript.push(&piece);
-        let (mut text, calls) = read_reply(&self.model, request, emitter, LONGEST, show).await?;
+        let (mut text, calls) =
+            read_reply(turn, &self.model, request, emitter, LONGEST, show).await?;
         let parsed = match calls.first() {
             _ if text.len() > LONGEST => {
                 text = text.chars().take(SHOWN).collect();

@@ -67,6 +67,9 @@ struct Exchange {
     feedback: Option<String>,
     /// The index of the message with the answer that is emitted next.
     answer: Option<usize>,
+    /// The last reply of a run that goes on, and whether its task is in the conversation.
+    stored: Option<Message>,
+    resumed: bool,
     /// What the inner agent waits for.
     wanted: VecDeque<(Wanted, oneshot::Sender<Vec<Outcome>>)>,
 }
@@ -89,6 +92,30 @@ impl Turn {
         }
     }
 
+    /// Makes it the turn of a run that goes on, whose conversation ended with this reply, if it ended with one.
+    pub(crate) fn resumed(self, reply: Option<Message>) -> Self {
+        let mut exchange = self.exchange.lock();
+        exchange.stored = reply;
+        exchange.resumed = true;
+        drop(exchange);
+        self
+    }
+
+    /// Takes the reply with which a resumed run goes on; an inner agent acts on it as on one that the model gives.
+    ///
+    /// The conversation does not have it yet. A run whose inner agent leaves it and asks the model ends.
+    #[must_use]
+    pub fn stored_reply(&self) -> Option<(String, Vec<ToolCall>)> {
+        match self.exchange.lock().stored.take()? {
+            Message::Assistant { text, calls } => Some((text, calls)),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn has_stored_reply(&self) -> bool {
+        self.exchange.lock().stored.is_some()
+    }
+
     /// Takes the feedback that the model is to get before it goes on.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {
@@ -99,7 +126,10 @@ impl Turn {
     ///
     /// Without it, budgets are judged when the reply has come.
     pub async fn before_request(&self) {
-        self.ask(Wanted::Request).await;
+        // A stored reply is paid for.
+        if !self.has_stored_reply() {
+            self.ask(Wanted::Request).await;
+        }
     }
 
     /// Has the calls of one reply made as parts of the run, and returns their outcomes in the order of the calls.
@@ -153,19 +183,25 @@ impl Turn {
 fn begin(turn: &Turn, system: Option<String>) {
     turn.conversation.answer_open_calls();
     turn.conversation.instruct(system);
-    let text = turn.task.clone();
-    turn.conversation.push(Message::User { text });
+    if !turn.exchange.lock().resumed {
+        let text = turn.task.clone();
+        turn.conversation.push(Message::User { text });
+    }
 }
 
-/// Reads one reply of a model, and returns its text and calls. What `show` makes of a piece of text is emitted as it arrives. A reply
-/// whose text is longer than `most` bytes is stopped.
+/// Reads one reply of a model, and returns its text and calls; it may be stored. What `show` makes of a piece of text is emitted as it
+/// arrives. A reply whose text is longer than `most` bytes is stopped.
 async fn read_reply(
+    turn: &Turn,
     model: &impl Model,
     request: Request<'_>,
     emitter: &Emitter,
     most: usize,
     mut show: impl FnMut(String) -> String + Send,
 ) -> Result<(String, Vec<ToolCall>), RunError> {
+    if let Some(stored) = turn.stored_reply() {
+        return Ok(stored);
+    }
     let mut pieces = model.reply(request);
     let (mut text, mut calls) = (String::new(), Vec::new());
     let (mut begun, mut reported, mut failed) = (false, false, None);

@@ -42,7 +42,7 @@ impl<M: Model> ToolCallingAgent<M> {
             let messages = turn.conversation.messages();
             let request = Request::new(&messages).tools(&self.registry);
             let (text, calls) =
-                read_reply(&self.model, request, emitter, usize::MAX, |text| text).await?;
+                read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
             let message = Message::Assistant {
                 text: text.clone(),

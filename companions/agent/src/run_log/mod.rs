@@ -1,7 +1,438 @@
-//! The stores that keep the logs of runs.
+//! The log of a run: its records, the state that they give, and the stores that keep them.
 
 mod file_store;
 mod store;
 
+use std::collections::BTreeMap;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::sync::Arc;
+
+use contract_runtime::ToolCall;
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+
 pub use self::file_store::FileStore;
 pub use self::store::{MemoryStore, RunStore, StoreError, Stored};
+use crate::contract::{CallEnd, Progress, not_started};
+use crate::message::{Message, written_call};
+
+/// The format of the records below, which each log begins with.
+const FORMAT: u32 = 1;
+
+/// One entry in the log of a run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub(crate) enum Record {
+    /// The first record.
+    Opened { format: u32 },
+    /// The conversation goes on: a task, a reply, or what the model is told of its calls.
+    Messages {
+        messages: Vec<Message>,
+        progress: Progress,
+    },
+    /// The body of a call of the last reply may run from here on.
+    Began {
+        index: usize,
+        #[serde(deserialize_with = "written_call")]
+        call: ToolCall,
+        /// Whether the tool was idempotent then.
+        idempotent: bool,
+    },
+    /// A call that began is waiting for a person.
+    Asked { index: usize },
+    /// The person has decided, and its body may run.
+    Decided { index: usize },
+    Ended {
+        index: usize,
+        #[serde(deserialize_with = "written_call")]
+        call: ToolCall,
+        #[serde(flatten)]
+        end: CallEnd,
+    },
+    /// The last reply was the answer, and every condition on it held.
+    Answered { answer: String, progress: Progress },
+}
+
+/// A run as its log tells it: the conversation, the calls of the last reply, and what has been spent.
+///
+/// [`RunResult::state`](crate::RunResult::state) is the state of a run that has ended, and [`open`](Self::open) reads that of a run
+/// whose process has ended. [`ContractAgent::resume`](crate::ContractAgent::resume) goes on from it;
+/// [`run_after`](crate::ContractAgent::run_after) goes on with another task.
+///
+/// Single use holds for a store: the same state without a store can be resumed twice, and then calls are made twice.
+///
+/// ```
+/// use std::sync::Arc;
+///
+/// use contract_agent::{ContractAgent, MemoryStore, RunState, Scripted, ToolCallingAgent};
+/// use contract_runtime::prelude::*;
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let store = Arc::new(MemoryStore::new());
+/// let agent = |model| {
+///     let registry = Registry::builder().build()?;
+///     Ok::<_, BuildError>(ContractAgent::builder(ToolCallingAgent::new(model, registry)).build())
+/// };
+/// let run = RunState::open(store.clone(), "chat-1").await?;
+/// agent(Scripted::new().text("It is noon."))?.run_after(run, Context::new(), "What time is it?").await;
+///
+/// // Another process.
+/// let run = RunState::open(store, "chat-1").await?;
+/// assert_eq!(run.answer(), Some("It is noon."));
+/// let result = agent(Scripted::new().text("Two o'clock."))?.run_after(run, Context::new(), "And in two hours?").await;
+/// assert_eq!(result.messages.len(), 4);
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RunState {
+    messages: Vec<Message>,
+    /// The calls of the last reply that began or ended, by their place in it.
+    calls: BTreeMap<usize, CallState>,
+    pub(crate) progress: Progress,
+    answer: Option<String>,
+    #[serde(skip)]
+    place: Option<StorePlace>,
+}
+
+/// What the log knows of a call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CallState {
+    #[serde(deserialize_with = "written_call")]
+    pub(crate) call: ToolCall,
+    pub(crate) idempotent: bool,
+    /// Whether a person had not decided yet.
+    pub(crate) asked: bool,
+    pub(crate) end: Option<CallEnd>,
+}
+
+impl CallState {
+    /// Returns the end that the model is told when the run goes on; none, if the call is made then.
+    pub(crate) fn told(&self, call: &ToolCall, idempotent: bool) -> Option<CallEnd> {
+        if !self.is_of(call) {
+            return Some(CallEnd::unknown());
+        }
+        let Some(end) = &self.end else {
+            let is_made = self.asked || self.idempotent && idempotent;
+            return (!is_made).then(CallEnd::unknown);
+        };
+        (!end.is_open()).then(|| end.clone())
+    }
+
+    /// The end that the model is told where the call is not made any more.
+    fn last_end(&self) -> CallEnd {
+        match &self.end {
+            Some(end) => end.clone(),
+            None if self.asked => not_started(),
+            None => CallEnd::unknown(),
+        }
+    }
+
+    /// Whether it is this call; the id of a call in text differs from process to process.
+    fn is_of(&self, call: &ToolCall) -> bool {
+        self.call.name == call.name && self.call.arguments == call.arguments
+    }
+}
+
+/// Where the log of a run is kept, and how many records it has.
+#[derive(Clone)]
+struct StorePlace {
+    store: Arc<dyn RunStore>,
+    run: String,
+    length: u64,
+    /// A random number in each record, so that an equal record of another process is told apart.
+    by: String,
+    /// A record of which it is not known whether it was appended.
+    in_flight: Option<String>,
+}
+
+impl std::fmt::Debug for StorePlace {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut place = f.debug_struct("StorePlace");
+        place
+            .field("run", &self.run)
+            .field("length", &self.length)
+            .finish_non_exhaustive()
+    }
+}
+
+impl RunState {
+    /// Reads the log of a run from a store, which then keeps what follows; a run that the store does not know is a new one.
+    ///
+    /// # Errors
+    ///
+    /// If the log cannot be read, is damaged, or was written by a newer version.
+    pub async fn open(
+        store: Arc<dyn RunStore>,
+        run: impl Into<String>,
+    ) -> Result<Self, StoreError> {
+        let run = run.into();
+        let mut state = Self::default();
+        let records = store.read(&run).await?;
+        let length = records.len() as u64;
+        for (place, text) in (0..).zip(records) {
+            let record = serde_json::from_str(&text).map_err(|error| StoreError::Damaged {
+                run: run.clone(),
+                record: place,
+                reason: error.to_string(),
+            });
+            // The first record tells of a format whose records are not known.
+            if let Ok(Record::Opened { format }) = record
+                && format > FORMAT
+            {
+                let known = FORMAT;
+                return Err(StoreError::Newer { run, format, known });
+            }
+            state.apply(record?);
+        }
+        state.place = Some(StorePlace {
+            store,
+            run,
+            length,
+            by: format!("{:016x}", RandomState::new().build_hasher().finish()),
+            in_flight: None,
+        });
+        Ok(state)
+    }
+
+    /// Returns the conversation so far, with the instructions of the program and without those of an agent.
+    #[must_use]
+    pub fn messages(&self) -> &[Message] {
+        &self.messages
+    }
+
+    /// Returns the answer, if the last task has one.
+    #[must_use]
+    pub fn answer(&self) -> Option<&str> {
+        self.answer.as_deref()
+    }
+
+    fn apply(&mut self, record: Record) {
+        match record {
+            Record::Opened { .. } => {}
+            Record::Messages { messages, progress } => {
+                self.messages.extend(messages);
+                self.progress = progress;
+                self.calls.clear();
+                self.answer = None;
+            }
+            Record::Began {
+                index,
+                call,
+                idempotent,
+            } => {
+                let began = CallState {
+                    call,
+                    idempotent,
+                    asked: false,
+                    end: None,
+                };
+                self.calls.insert(index, began);
+            }
+            Record::Asked { index } => self.set_asked(index, true),
+            Record::Decided { index } => self.set_asked(index, false),
+            Record::Ended { index, call, end } => {
+                let ended = CallState {
+                    call,
+                    idempotent: false,
+                    asked: false,
+                    end: Some(end),
+                };
+                self.calls.insert(index, ended);
+            }
+            Record::Answered { answer, progress } => {
+                self.answer = Some(answer);
+                self.progress = progress;
+            }
+        }
+    }
+
+    fn set_asked(&mut self, index: usize, asked: bool) {
+        if let Some(call) = self.calls.get_mut(&index) {
+            call.asked = asked;
+        }
+    }
+
+    /// Begins another task, which has budgets of its own. The model is told what is known of the calls of the last reply.
+    pub(crate) fn begin_task(&mut self) {
+        self.progress = Progress::default();
+        let known = std::mem::take(&mut self.calls);
+        let Some(Message::Assistant { calls, .. }) = self.messages.last() else {
+            return;
+        };
+        let ends: Vec<_> = if calls.is_empty() {
+            let told = known.values().map(|known| Message::User {
+                text: format!("Observation: {}", known.last_end().text()),
+            });
+            told.collect()
+        } else if known.is_empty() {
+            // Where nothing is known, nothing is said to be not started.
+            return;
+        } else {
+            let ends = calls.iter().enumerate().map(|(index, call)| {
+                let known = known.get(&index).filter(|known| known.is_of(call));
+                known
+                    .map_or_else(not_started, CallState::last_end)
+                    .message(call)
+            });
+            ends.collect()
+        };
+        self.messages.extend(ends);
+    }
+
+    pub(crate) fn into_messages(self) -> Vec<Message> {
+        self.messages
+    }
+
+    /// Takes the last reply, if the model has not been told what came of it, with the calls of it that are known.
+    pub(crate) fn take_reply(&mut self) -> Option<(Message, BTreeMap<usize, CallState>)> {
+        let is_reply = matches!(self.messages.last(), Some(Message::Assistant { .. }));
+        let reply = is_reply.then(|| self.messages.pop()).flatten()?;
+        Some((reply, std::mem::take(&mut self.calls)))
+    }
+}
+
+impl From<Vec<Message>> for RunState {
+    /// Begins with an earlier conversation, which no store keeps.
+    fn from(messages: Vec<Message>) -> Self {
+        Self {
+            messages,
+            ..Self::default()
+        }
+    }
+}
+
+impl<const N: usize> From<[Message; N]> for RunState {
+    fn from(messages: [Message; N]) -> Self {
+        Vec::from(messages).into()
+    }
+}
+
+/// The log of a run that goes on; clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct RunLog {
+    state: Arc<Mutex<RunState>>,
+    planned: Arc<Mutex<Vec<PlannedCall>>>,
+    /// Held while a record is appended, so that each is appended behind the one before it.
+    place: Arc<tokio::sync::Mutex<Option<StorePlace>>>,
+}
+
+/// A call of the last reply that is made now.
+#[derive(Clone, Debug)]
+pub(crate) struct PlannedCall {
+    pub(crate) index: usize,
+    pub(crate) call: ToolCall,
+    pub(crate) read_only: bool,
+    pub(crate) idempotent: bool,
+}
+
+impl RunLog {
+    pub(crate) fn new(mut state: RunState) -> Self {
+        let place = state.place.take();
+        Self {
+            state: Arc::new(Mutex::new(state)),
+            planned: Arc::default(),
+            place: Arc::new(tokio::sync::Mutex::new(place)),
+        }
+    }
+
+    /// Appends a record to the store, if there is one, and then to the state.
+    pub(crate) async fn append(&self, record: Record) -> Result<(), StoreError> {
+        let mut place = self.place.lock().await;
+        if let Some(place) = &mut *place {
+            if place.length == 0 {
+                place.append(&Record::Opened { format: FORMAT }).await?;
+            }
+            place.append(&record).await?;
+        }
+        self.state.lock().apply(record);
+        Ok(())
+    }
+
+    /// Sets which calls are made next.
+    pub(crate) fn plan(&self, calls: Vec<PlannedCall>) {
+        *self.planned.lock() = calls;
+    }
+
+    /// Records that a planned call begins, unless it changes nothing. Of calls that are equal in everything, one is as good as another.
+    pub(crate) async fn begin(&self, call: &ToolCall) -> Result<(), StoreError> {
+        let planned = {
+            let mut planned = self.planned.lock();
+            let place = planned.iter().position(|planned| planned.call == *call);
+            place.map(|place| planned.remove(place))
+        };
+        let Some(planned) = planned.filter(|planned| !planned.read_only) else {
+            return Ok(());
+        };
+        let PlannedCall {
+            index,
+            call,
+            idempotent,
+            ..
+        } = planned;
+        self.append(Record::Began {
+            index,
+            call,
+            idempotent,
+        })
+        .await
+    }
+
+    /// Returns the place of the call with this id and tool that has begun and not ended, if there is exactly one.
+    pub(crate) fn begun(&self, id: &str, tool: &str) -> Option<usize> {
+        let state = self.state.lock();
+        let is_it =
+            |one: &&CallState| one.end.is_none() && one.call.id == id && one.call.name == tool;
+        let mut begun = state.calls.iter().filter(|(_, one)| is_it(one));
+        let (index, _) = begun.next()?;
+        begun.next().is_none().then_some(*index)
+    }
+
+    /// The state so far.
+    pub(crate) fn state(&self) -> RunState {
+        let mut state = self.state.lock().clone();
+        state.place = self.place.try_lock().ok().and_then(|place| place.clone());
+        state
+    }
+
+    /// How many messages the log has.
+    pub(crate) fn messages(&self) -> usize {
+        self.state.lock().messages.len()
+    }
+}
+
+/// A record as it is stored.
+#[derive(Serialize)]
+struct Line<'r> {
+    by: &'r str,
+    #[serde(flatten)]
+    record: &'r Record,
+}
+
+impl StorePlace {
+    async fn append(&mut self, record: &Record) -> Result<(), StoreError> {
+        let line = Line {
+            by: &self.by,
+            record,
+        };
+        let text = serde_json::to_string(&line).map_err(|error| StoreError::Failed {
+            run: self.run.clone(),
+            action: "written",
+            reason: error.to_string(),
+        })?;
+        // Where the future of an append was dropped, or the store failed, the record may have been appended all the same.
+        let last = self.in_flight.replace(text.clone());
+        let mut appended = self.store.append(&self.run, self.length, &text).await;
+        if let (Err(StoreError::Conflict { .. }), Some(last)) = (&appended, last) {
+            let records = self.store.read(&self.run).await?;
+            if records.len() as u64 == self.length + 1 && records.last() == Some(&last) {
+                self.length += 1;
+                appended = self.store.append(&self.run, self.length, &text).await;
+            }
+        }
+        appended?;
+        self.in_flight = None;
+        self.length += 1;
+        Ok(())
+    }
+}

@@ -16,6 +16,7 @@ mod misuse;
 mod order;
 mod react;
 mod recorded;
+mod runs;
 mod stores;
 mod streaming;
 mod tools;

@@ -81,7 +81,7 @@ impl<M: Model> ReActAgent<M> {
             let mut request = Request::new(&messages);
             request.stop = &stop;
             let (text, _) =
-                read_reply(&self.model, request, emitter, usize::MAX, |text| text).await?;
+                read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
             let parsed = parse::parse(&text, &self.registry);
             let message = Message::Assistant {
