@@ -166,19 +166,13 @@ pub(crate) fn nearest<'a>(given: &str, candidates: &[&'a str]) -> Option<&'a str
         1..=3 => 1,
         length => (length / 3).max(2),
     };
-    candidates
-        .iter()
-        .map(|candidate| (osa_distance(&given, &folded(candidate)), *candidate))
-        .filter(|(edits, _)| *edits <= limit)
-        .min_by_key(|(edits, _)| *edits)
-        .map(|(_, candidate)| candidate)
+    let edits = |candidate: &&str| osa_distance(&given, &folded(candidate));
+    let nearest = candidates.iter().copied().min_by_key(edits);
+    nearest.filter(|candidate| edits(candidate) <= limit)
 }
 
 fn folded(word: &str) -> String {
-    word.chars()
-        .filter(|letter| !matches!(letter, '_' | '-'))
-        .flat_map(char::to_lowercase)
-        .collect()
+    word.replace(['_', '-'], "").to_lowercase()
 }
 
 /// Words in backticks: "`a`, `b` and `c`".

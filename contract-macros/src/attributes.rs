@@ -66,17 +66,15 @@ pub(crate) struct AttributeSet {
     pub(crate) krate: Path,
 }
 
-/// What the first contract attribute that runs expands to.
-pub(crate) enum Next {
-    Expand(AttributeSet),
-    Defer(TokenStream),
-}
-
-/// The expansion of an item whose attributes cannot be parsed.
-type Unreadable = TokenStream;
+/// The expansion of an item whose attributes cannot be parsed, or wait for others.
+type Expansion = TokenStream;
 
 /// Runs the first contract attribute of an item.
-pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result<Next, Unreadable> {
+pub(crate) fn start(
+    kind: Kind,
+    args: TokenStream,
+    item: &TokenStream,
+) -> Result<AttributeSet, Expansion> {
     // Resolved as the author's own token, so that the compiler does not add a note on where the error comes from.
     let author = item.clone().into_iter().next();
     let span = author.map_or_else(Span::call_site, |tree| {
@@ -90,25 +88,22 @@ pub(crate) fn start(kind: Kind, args: TokenStream, item: &TokenStream) -> Result
     };
     let attributes = AttributeSet::new(vec![first], item)?;
     if attributes.attrs.iter().all(is_inert) {
-        return Ok(Next::Expand(attributes));
+        return Ok(attributes);
     }
     let (rest, runtime) = (&attributes.rest, names::runtime(&attributes.krate));
     let contracts = attributes.contracts.iter().map(ContractAttribute::deferred);
-    let attrs = attributes
-        .attrs
-        .iter()
-        .map(|attr| resolvable(attr, &runtime));
-    let deferred = quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest);
-    Ok(Next::Defer(deferred))
+    let attrs = attributes.attrs.iter();
+    let attrs = attrs.map(|attr| resolvable(attr, &runtime));
+    Err(quote!(#(#attrs)* #[#runtime::finish(#(#contracts)*)] #rest))
 }
 
 /// Runs the hidden attribute, after all others.
-pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<AttributeSet, Unreadable> {
+pub(crate) fn finish(args: TokenStream, item: &TokenStream) -> Result<AttributeSet, Expansion> {
     AttributeSet::new(sequence.parse2(args).unwrap_or_default(), item)
 }
 
 impl AttributeSet {
-    fn new(mut contracts: Vec<ContractAttribute>, item: &TokenStream) -> Result<Self, Unreadable> {
+    fn new(mut contracts: Vec<ContractAttribute>, item: &TokenStream) -> Result<Self, Expansion> {
         let parser =
             |input: ParseStream<'_>| Ok((input.call(Attribute::parse_outer)?, input.parse()?));
         let (attrs, rest) = parser.parse2(item.clone()).map_err(|error| {

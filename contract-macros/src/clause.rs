@@ -99,6 +99,7 @@ fn read(
         Kind::Post => ("postcondition", "ensures"),
         _ => ("precondition", "requires"),
     };
+    let known = format!("policy {said} shown ask id crate");
     for entry in entries {
         match entry.name().as_str() {
             "policy" => args::set(errors, &mut policy, &entry, args::policy),
@@ -111,12 +112,7 @@ fn read(
                 let message = format!("a {noun} says what it `{said}`; write `{said} = \"..\"`");
                 errors.at(entry.span(), message);
             }
-            _ => unknown(
-                errors,
-                &entry,
-                &form,
-                &format!("policy {said} shown ask id crate"),
-            ),
+            _ => unknown(errors, &entry, &form, &known),
         }
     }
     shape?;
@@ -348,24 +344,19 @@ fn unknown(errors: &mut Errors, entry: &Entry, form: &str, known: &str) {
 }
 
 /// Explains tokens that follow a condition without a comma.
-fn behind_condition(condition: &Expr, next: Span, input: ParseStream<'_>) -> (Span, String) {
+fn behind_condition(condition: &Expr, next: Span, input: ParseStream<'_>) -> (Span, &'static str) {
     if matches!(condition, Expr::Path(word) if word.path.is_ident("not")) {
         let message = "`not` is not an operator in Rust; write `!`";
-        return (condition.span(), String::from(message));
+        return (condition.span(), message);
     }
-    let word = input
-        .fork()
-        .call(Ident::parse_any)
-        .map(|word| word.to_string());
-    let message = match word.as_deref() {
-        Ok(word @ ("and" | "or")) => {
-            let sign = if word == "and" { "&&" } else { "||" };
-            format!("`{word}` does not join conditions in Rust; write `{sign}`")
+    let word = input.fork().call(Ident::parse_any);
+    let message = match word.map(|word| word.to_string()).as_deref() {
+        Ok("and") => "`and` does not join conditions in Rust; write `&&`",
+        Ok("or") => "`or` does not join conditions in Rust; write `||`",
+        Ok("in") => {
+            "`in` belongs to a `for`; for a range write `(1..=9).contains(&number)`, for a list `[\"a\", \"b\"].contains(&word)`"
         }
-        Ok("in") => String::from(
-            "`in` belongs to a `for`; for a range write `(1..=9).contains(&number)`, for a list `[\"a\", \"b\"].contains(&word)`",
-        ),
-        _ => String::from("expected `,` and a message, or the end of the condition"),
+        _ => "expected `,` and a message, or the end of the condition",
     };
     (next, message)
 }
@@ -470,28 +461,20 @@ fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) 
         }
         (Some(_), None) => Some(()),
         (_, second) => {
-            let head = match kind {
-                ClauseKind::PostErr => "err |error|",
-                _ => "|result|",
-            };
+            let is_err = kind == ClauseKind::PostErr;
+            let head = if is_err { "err |error|" } else { "|result|" };
             let message =
                 format!("a postcondition takes one value, the result; write `#[post({head} ..)]`");
-            match second {
-                Some(second) => errors.refuse(second, message),
-                None => errors.refuse(expr, message),
-            }
+            let place = second.map_or_else(|| expr.to_token_stream(), ToTokens::to_token_stream);
+            errors.refuse(place, message)
         }
     }
 }
 
 /// Finds a message after a key. After a question, a text may be a value that the question shows.
 fn message_behind_keys(input: ParseStream<'_>) -> Option<Span> {
-    let trees: Vec<TokenTree> = input
-        .fork()
-        .parse::<TokenStream>()
-        .ok()?
-        .into_iter()
-        .collect();
+    let rest = input.fork().parse::<TokenStream>().ok()?;
+    let trees: Vec<TokenTree> = rest.into_iter().collect();
     let mut arguments = trees.split(|tree| is_punct(Some(tree), ','));
     let asks = |argument: &&[TokenTree]| matches!(argument.first(), Some(TokenTree::Ident(key)) if key == "ask");
     let text = arguments.by_ref().take_while(|argument| !asks(argument));

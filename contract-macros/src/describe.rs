@@ -1,6 +1,6 @@
 //! Descriptions, from `///` lines or from `description = ..`.
 
-use syn::{Attribute, Expr, LitStr, Meta};
+use syn::{Attribute, Expr, LitStr};
 
 use crate::errors::Errors;
 use crate::model::Description;
@@ -49,27 +49,19 @@ pub(crate) fn literal(expr: &Expr) -> Option<String> {
 }
 
 fn doc(attr: &Attribute) -> Option<&Expr> {
-    match &attr.meta {
-        Meta::NameValue(pair) if pair.path.is_ident("doc") => Some(&pair.value),
-        _ => None,
-    }
+    let pair = attr.meta.require_name_value().ok()?;
+    pair.path.is_ident("doc").then_some(&pair.value)
 }
 
 /// The lines of one attribute without the leading space of `/// text`, or the stars of a `/** .. */` block.
 fn lines(text: &str) -> Vec<&str> {
-    let starred = text
-        .lines()
-        .skip(1)
-        .all(|line| line.trim().is_empty() || line.trim_start().starts_with('*'))
-        && text.lines().count() > 1;
-    let lines = text.split('\n').enumerate();
-    lines
-        .map(|(index, line)| {
-            let line = match line.trim_start().strip_prefix('*') {
-                Some(line) if starred && index > 0 => line,
-                _ => line,
-            };
-            line.strip_prefix(' ').unwrap_or(line).trim_end()
-        })
-        .collect()
+    let mut rest = text.lines().skip(1).map(str::trim_start).peekable();
+    let starred =
+        rest.peek().is_some() && rest.all(|line| line.is_empty() || line.starts_with('*'));
+    let lines = text.split('\n').enumerate().map(|(index, line)| {
+        let star = line.trim_start().strip_prefix('*');
+        let line = star.filter(|_| starred && index > 0).unwrap_or(line);
+        line.strip_prefix(' ').unwrap_or(line).trim_end()
+    });
+    lines.collect()
 }

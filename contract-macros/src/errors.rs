@@ -19,9 +19,9 @@ impl Errors {
     }
 
     pub(crate) fn each(&mut self, places: impl IntoIterator<Item = Span>, message: impl Display) {
-        places
-            .into_iter()
-            .for_each(|place| self.at(place, &message));
+        for place in places {
+            self.at(place, &message);
+        }
     }
 
     /// Reports under everything `tokens` covers.

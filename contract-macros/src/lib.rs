@@ -30,7 +30,7 @@ mod tests;
 
 use proc_macro::TokenStream;
 
-use attributes::{AttributeSet, Kind, Next};
+use attributes::{AttributeSet, Kind};
 use errors::Errors;
 use item::Item;
 use model::Model;
@@ -196,10 +196,10 @@ pub fn verify(args: TokenStream, item: TokenStream) -> TokenStream {
 #[doc(hidden)]
 #[proc_macro_attribute]
 pub fn finish(args: TokenStream, item: TokenStream) -> TokenStream {
-    match attributes::finish(args.into(), &item.into()) {
-        Ok(attributes) => expand(&attributes).into(),
-        Err(report) => report.into(),
-    }
+    let attributes = attributes::finish(args.into(), &item.into());
+    attributes
+        .map_or_else(|tokens| tokens, |read| expand(&read))
+        .into()
 }
 
 /// Expands `contract_assert!` of the runtime crate.
@@ -232,10 +232,9 @@ fn verifier(input: TokenStream, all: bool) -> TokenStream {
     let mut errors = Errors::new();
     let input = source::grouped(input.into());
     let test = errors.read(input, |errors, input| options::verifier(errors, input, all));
-    let test = errors
-        .finish(test)
-        .map_err(|report| report.to_compile_error());
-    test.unwrap_or_else(|report| report).into()
+    let test = errors.finish(test);
+    test.unwrap_or_else(|report| report.to_compile_error())
+        .into()
 }
 
 fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
@@ -243,10 +242,10 @@ fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {
     if attributes::runs_on_nothing(&args) {
         return TokenStream::new();
     }
-    match attributes::start(kind, args, &item.into()) {
-        Ok(Next::Expand(attributes)) => expand(&attributes).into(),
-        Ok(Next::Defer(tokens)) | Err(tokens) => tokens.into(),
-    }
+    let attributes = attributes::start(kind, args, &item.into());
+    attributes
+        .map_or_else(|tokens| tokens, |read| expand(&read))
+        .into()
 }
 
 fn expand(attributes: &AttributeSet) -> proc_macro2::TokenStream {

@@ -82,12 +82,9 @@ pub(super) fn owned_or_shared(errors: &mut Errors, param: &Param) {
     let Some(reference) = lent(&param.ty).filter(|reference| reference.mutability.is_some()) else {
         return;
     };
-    let written = |ty: String| {
-        if optional(&param.ty).is_some() {
-            format!("Option<{ty}>")
-        } else {
-            ty
-        }
+    let written = |ty: String| match optional(&param.ty) {
+        Some(_) => format!("Option<{ty}>"),
+        None => ty,
     };
     let inner = source::text(&reference.elem.to_token_stream());
     let message = match param.role {
@@ -130,24 +127,17 @@ fn found_by_type(errors: &mut Errors, ty: &Type, pointee: &Type) {
     let (why, owned) = match pointee {
         Type::ImplTrait(it) => {
             let bounds = source::text(&it.bounds.to_token_stream());
-            (
-                "cannot be `impl Trait`, because it is looked up by its type",
-                format!("dyn {bounds}"),
-            )
+            ("cannot be `impl Trait`", format!("dyn {bounds}"))
         }
-        ty if is_unsized(ty) => (
-            "needs a sized type, because it is looked up by its type",
-            source::text(&ty.to_token_stream()),
-        ),
+        ty if is_unsized(ty) => ("needs a sized type", source::text(&ty.to_token_stream())),
         _ => return,
     };
-    let written = if inner.is_some() {
-        format!("Option<&Arc<{owned}>>")
-    } else {
-        format!("&Arc<{owned}>")
+    let written = match inner {
+        Some(_) => format!("Option<&Arc<{owned}>>"),
+        None => format!("&Arc<{owned}>"),
     };
     let message = format!(
-        "a context parameter {why}; give the registry an `Arc<{owned}>`, and write `{written}`"
+        "a context parameter {why}, because it is looked up by its type; give the registry an `Arc<{owned}>`, and write `{written}`"
     );
     errors.on(ty, message);
 }

@@ -160,20 +160,16 @@ fn registration(tool: &Tool, this: &Ident, tools: &Ident, runtime: &TokenStream)
 
 /// The lints that the author allows or expects for a method are allowed in the items generated beside it.
 fn lint_levels(attrs: &[Attribute]) -> Vec<TokenStream> {
-    let levels = attrs.iter().filter(|attr| {
-        ["allow", "expect"]
-            .iter()
-            .any(|level| attr.path().is_ident(level))
-    });
-    let levels = levels.filter_map(|attr| attr.meta.require_list().ok());
-    levels
-        .map(|MetaList { tokens, .. }| quote!(#[allow(#tokens)]))
-        .collect()
+    let levels = ["allow", "expect"];
+    let lists = attrs
+        .iter()
+        .filter_map(|attr| attr.meta.require_list().ok());
+    let lists = lists.filter(|list| levels.iter().any(|level| list.path.is_ident(level)));
+    let allowed = lists.map(|MetaList { tokens, .. }| quote!(#[allow(#tokens)]));
+    allowed.collect()
 }
 
 fn cfgs(attrs: &[Attribute]) -> Vec<&Attribute> {
-    attrs
-        .iter()
-        .filter(|attr| attr.path().is_ident("cfg"))
-        .collect()
+    let attrs = attrs.iter();
+    attrs.filter(|attr| attr.path().is_ident("cfg")).collect()
 }

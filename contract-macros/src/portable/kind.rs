@@ -1,7 +1,5 @@
 //! The types of operands as they are spelled, conversions that lose nothing, and tests that only Rust can evaluate.
 
-use std::iter;
-
 use proc_macro2::Ident;
 use quote::ToTokens;
 use syn::visit::{self, Visit};
@@ -183,11 +181,9 @@ impl Visit<'_> for Settled<'_> {
             Expr::Macro(called) => {
                 let matches = Matches::parse(&called.mac);
                 self.holds &= matches.is_some();
-                for part in matches
-                    .iter()
-                    .flat_map(|all| iter::once(&all.subject).chain(&all.guard))
-                {
-                    self.visit_expr(part);
+                if let Some(all) = &matches {
+                    self.visit_expr(&all.subject);
+                    all.guard.iter().for_each(|guard| self.visit_expr(guard));
                 }
                 return;
             }

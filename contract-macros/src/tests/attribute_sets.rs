@@ -1,28 +1,31 @@
 //! Order and merging of several contract attributes on one item.
 
 use super::{attribute_set, messages, tokens};
-use crate::attributes::{self, Kind, Next};
+use proc_macro2::TokenStream;
+
+use crate::attributes::{self, AttributeSet, Kind};
+
+type Next = Result<AttributeSet, TokenStream>;
 
 fn start(kind: Kind, args: &str, item: &str) -> Next {
     attributes::start(kind, tokens(args), &tokens(item))
-        .unwrap_or_else(|_| panic!("readable attributes"))
 }
 
 fn deferred(next: Next) -> String {
     match next {
-        Next::Defer(tokens) => tokens.to_string(),
-        Next::Expand(_) => panic!("expanded at once"),
+        Err(tokens) => tokens.to_string(),
+        Ok(_) => panic!("expanded at once"),
     }
 }
 
 fn kinds(next: &Next) -> Vec<(Kind, String)> {
     match next {
-        Next::Expand(attributes) => attributes
+        Ok(attributes) => attributes
             .contracts
             .iter()
             .map(|contract| (contract.kind, contract.args.to_string()))
             .collect(),
-        Next::Defer(tokens) => panic!("deferred: {tokens}"),
+        Err(tokens) => panic!("deferred: {tokens}"),
     }
 }
 
@@ -42,7 +45,7 @@ fn fellows_are_taken_by_their_last_segment_in_order() {
         kinds(&next),
         expected.map(|(kind, args)| (kind, args.to_owned()))
     );
-    let Next::Expand(attributes) = next else {
+    let Ok(attributes) = next else {
         return;
     };
     let left: Vec<_> = attributes

@@ -3,7 +3,7 @@
 use proc_macro2::{Group, TokenStream, TokenTree};
 
 use super::tokens;
-use crate::attributes::{self, Kind, Next};
+use crate::attributes::{self, Kind};
 
 /// The tokens with one of them left out or given twice, at every depth.
 fn variants(tokens: &TokenStream) -> Vec<TokenStream> {
@@ -44,7 +44,7 @@ fn half_written_code_never_panics() {
         let with_args = variants(&args).into_iter().map(|args| (args, item.clone()));
         let with_item = variants(&item).into_iter().map(|item| (args.clone(), item));
         for (args, item) in with_args.chain(with_item) {
-            if let Ok(Next::Expand(attributes)) = attributes::start(Kind::Tool, args, &item) {
+            if let Ok(attributes) = attributes::start(Kind::Tool, args, &item) {
                 let (item, model) = crate::read(&attributes);
                 if let Err(report) = model {
                     let output = crate::fallback::expand(&attributes, item.as_ref(), &report);

@@ -1,7 +1,7 @@
 //! Parsing and expansion of `#[verify]`, `verify!` and `verify_all!`.
 
 use super::{refused, set, tokens, tool};
-use crate::attributes::{self, Kind, Next};
+use crate::attributes::{self, Kind};
 use crate::errors::Errors;
 use crate::{options, source::grouped};
 
@@ -68,7 +68,7 @@ fn methods_have_their_own() {
 #[test]
 fn a_condition_is_waited_for_and_its_path_needs_no_import() {
     let item = tokens("#[cfg_attr(test, verify(run))] fn f() {}");
-    let Ok(Next::Defer(deferred)) = attributes::start(Kind::Tool, tokens(""), &item) else {
+    let Err(deferred) = attributes::start(Kind::Tool, tokens(""), &item) else {
         panic!("expanded at once");
     };
     let expected = tokens(
