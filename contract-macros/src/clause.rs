@@ -442,33 +442,29 @@ fn shaped(errors: &mut Errors, kind: ClauseKind, expr: &Expr, params: &[Param]) 
         return errors.refuse(word, "a condition cannot be async; write a plain closure");
     }
     let mut inputs = closure.inputs.iter();
-    match (inputs.next(), inputs.next()) {
-        (Some(Pat::Type(typed)), None) => {
-            let owned = match &*typed.ty {
-                Type::Array(_) | Type::Tuple(_) => true,
-                Type::Path(path) => {
-                    let is = |name: &&str| path.path.is_ident(name);
-                    primitive(&typed.ty).is_some() || ["char", "String"].iter().any(is)
-                }
-                _ => false,
-            };
-            if owned {
-                let written = source::text(&typed.ty.to_token_stream());
-                let message = format!("a postcondition borrows the result; write `&{written}`");
-                return errors.refuse(&typed.ty, message);
-            }
-            Some(())
-        }
-        (Some(_), None) => Some(()),
-        (_, second) => {
-            let is_err = kind == ClauseKind::PostErr;
-            let head = if is_err { "err |error|" } else { "|result|" };
-            let message =
-                format!("a postcondition takes one value, the result; write `#[post({head} ..)]`");
-            let place = second.map_or_else(|| expr.to_token_stream(), ToTokens::to_token_stream);
-            errors.refuse(place, message)
-        }
+    let (first, second) = (inputs.next(), inputs.next());
+    if first.is_none() || second.is_some() {
+        let is_err = kind == ClauseKind::PostErr;
+        let head = if is_err { "err |error|" } else { "|result|" };
+        let message =
+            format!("a postcondition takes one value, the result; write `#[post({head} ..)]`");
+        let place = second.map_or_else(|| expr.to_token_stream(), ToTokens::to_token_stream);
+        return errors.refuse(place, message);
     }
+    let Some(Pat::Type(typed)) = first else {
+        return Some(());
+    };
+    let is = |name: &&str| matches!(&*typed.ty, Type::Path(path) if path.path.is_ident(name));
+    let is_path = matches!(*typed.ty, Type::Path(_));
+    let is_owned = (is_path && primitive(&typed.ty).is_some())
+        || ["char", "String"].iter().any(is)
+        || matches!(*typed.ty, Type::Array(_) | Type::Tuple(_));
+    if !is_owned {
+        return Some(());
+    }
+    let written = source::text(&typed.ty.to_token_stream());
+    let message = format!("a postcondition borrows the result; write `&{written}`");
+    errors.refuse(&typed.ty, message)
 }
 
 /// Finds a message after a key. After a question, a text may be a value that the question shows.

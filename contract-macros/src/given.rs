@@ -22,26 +22,22 @@ const FORM: &str =
 
 /// The givens as parameters, because conditions and messages may name them.
 pub(crate) fn as_params(contracts: &[ContractAttribute]) -> Vec<Param> {
-    of_kind(contracts, Kind::Given)
-        .filter_map(|given| name(&given.args))
-        .map(|ident| {
-            let name = ident.unraw().to_string();
-            Param {
-                pattern: None,
-                bindings: vec![name.clone()],
-                mutable: false,
-                ty: parse_quote!(_),
-                name,
-                name_span: ident.span(),
-                docs: None,
-                cfgs: Vec::new(),
-                attrs: Vec::new(),
-                // The model does not supply it.
-                role: Role::Context,
-                ident,
-            }
-        })
-        .collect()
+    let names = of_kind(contracts, Kind::Given).filter_map(|given| name(&given.args));
+    let params = names.map(|ident| Param {
+        pattern: None,
+        bindings: vec![ident.unraw().to_string()],
+        mutable: false,
+        ty: parse_quote!(_),
+        name: ident.unraw().to_string(),
+        name_span: ident.span(),
+        docs: None,
+        cfgs: Vec::new(),
+        attrs: Vec::new(),
+        // The model does not supply it.
+        role: Role::Context,
+        ident,
+    });
+    params.collect()
 }
 
 fn name(args: &TokenStream) -> Option<Ident> {

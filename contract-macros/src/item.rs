@@ -82,6 +82,7 @@ fn kind(item: &TokenStream) -> What {
         Some(TokenTree::Ident(word)) => word.to_string(),
         _ => String::new(),
     };
+    let is_group = |at: usize| matches!(trees.get(at), Some(TokenTree::Group(_)));
     if matches!(trees.get(1), Some(TokenTree::Punct(punct)) if punct.as_char() == '!') {
         return What::Other("a macro call", trees.first().map(TokenTree::span));
     }
@@ -101,13 +102,7 @@ fn kind(item: &TokenStream) -> What {
             }
             "union" if !word(at + 1).is_empty() => "a union",
             "extern" if word(at + 1) == "crate" => "an import",
-            "extern"
-                if [1, 2]
-                    .iter()
-                    .any(|next| matches!(trees.get(at + next), Some(TokenTree::Group(_)))) =>
-            {
-                "an `extern` block"
-            }
+            "extern" if is_group(at + 1) || is_group(at + 2) => "an `extern` block",
             _ => continue,
         };
         return What::Other(other, trees.get(at).map(TokenTree::span));
@@ -140,11 +135,7 @@ fn impl_items(input: ParseStream<'_>) -> syn::Result<ImplItems> {
     let _: Option<Token![default]> = input.parse()?;
     let _: Option<Token![unsafe]> = input.parse()?;
     input.parse::<Token![impl]>()?;
-    let mut generics: Generics = if input.peek(Token![<]) {
-        input.parse()?
-    } else {
-        Generics::default()
-    };
+    let mut generics: Generics = input.parse()?;
     let mut self_ty: Type = input.parse()?;
     let mut trait_ = None;
     if input.peek(Token![for]) {
@@ -196,12 +187,11 @@ fn member(input: ParseStream<'_>) -> syn::Result<RawMember> {
 impl RawMember {
     /// The function, if it is a tool.
     pub(crate) fn tool(&self) -> Option<&Method> {
-        match self {
-            Self::Function(method) if of_kind(&method.contracts, Kind::Tool).next().is_some() => {
-                Some(method)
-            }
-            _ => None,
-        }
+        let Self::Function(method) = self else {
+            return None;
+        };
+        let mut tools = of_kind(&method.contracts, Kind::Tool);
+        tools.next().map(|_| &**method)
     }
 }
 

@@ -98,10 +98,8 @@ fn name(pattern: &Pat, index: usize) -> (Ident, Option<Pat>, bool) {
             (name.ident.clone(), None, name.mutability.is_some())
         }
         other => {
-            let ident = Ident::new(
-                &names::local("arg", index),
-                Span::mixed_site().located_at(other.span()),
-            );
+            let place = Span::mixed_site().located_at(other.span());
+            let ident = Ident::new(&names::local("arg", index), place);
             (ident, Some(other.clone()), false)
         }
     }
@@ -113,11 +111,10 @@ fn documented(errors: &mut Errors, docs: &[Attribute]) -> Option<String> {
         Description::Parts(parts) => {
             let message =
                 "the description of an argument is plain text; write it as a `///` comment";
-            for part in parts
-                .iter()
-                .filter(|part| describe::literal(part).is_none())
-            {
-                errors.on(part, message);
+            for part in parts {
+                if describe::literal(&part).is_none() {
+                    errors.on(part, message);
+                }
             }
             None
         }
@@ -136,14 +133,9 @@ fn helped(
         if let Some(message) = misplaced(attr) {
             errors.on(attr.path(), message);
         } else if !is_tool {
-            let word = if is_context {
-                "#[context]"
-            } else {
-                "#[arg(..)]"
-            };
-            let message = format!(
-                "only a tool has `{word}`; add `#[tool]` above the function, or remove this"
-            );
+            let word = if is_context { "context" } else { "arg(..)" };
+            let advice = "add `#[tool]` above the function, or remove this";
+            let message = format!("only a tool has `#[{word}]`; {advice}");
             errors.on(attr.path(), message);
         } else if is_context {
             if !matches!(attr.meta, Meta::Path(_)) {

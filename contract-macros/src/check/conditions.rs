@@ -17,13 +17,8 @@ use crate::spelling::{bare, holds_impl, optional};
 
 pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
     let is_post = clause.kind != ClauseKind::Pre;
-    let shown = |as_much: Shown| {
-        clause
-            .shown
-            .as_ref()
-            .filter(move |shown| shown.value == as_much)
-    };
-    let fully = shown(Shown::Fully);
+    let is_shown = |as_much| matches!(&clause.shown, Some(shown) if shown.value == as_much);
+    let fully = clause.shown.as_ref().filter(|_| is_shown(Shown::Fully));
     let message = "a schema cannot show a postcondition; say what holds with `ensures = \"..\"`, or remove `shown`";
     errors.each(key(fully.filter(|_| is_post)), message);
     let mut parts = Vec::new();
@@ -35,10 +30,7 @@ pub(super) fn of_a_tool(errors: &mut Errors, clause: &Clause) {
         let message = format!("`{text}` is not portable: {reason}; {advice}, or remove `shown`");
         errors.on(&part.tokens, message);
     }
-    let demand = clause
-        .demand
-        .as_ref()
-        .filter(|_| shown(Shown::Never).is_some());
+    let demand = clause.demand.as_ref().filter(|_| is_shown(Shown::Never));
     let message =
         "nobody is shown this sentence, because of `shown = never`; remove one of the two";
     errors.each(key(demand), message);
@@ -103,16 +95,12 @@ pub(super) fn stated_once(errors: &mut Errors, clauses: &[Clause], givens: &[Giv
 
 /// The parts that are not portable, each once.
 fn opaque<'m>(portable: &'m Portable, found: &mut Vec<&'m Opaque>) {
-    match portable {
-        Portable::Opaque(part) if found.iter().all(|known| known.text != part.text) => {
-            found.push(part);
-        }
-        other => {
-            for part in other.parts() {
-                opaque(part, found);
-            }
-        }
+    if let Portable::Opaque(part) = portable
+        && found.iter().all(|known| known.text != part.text)
+    {
+        found.push(part);
     }
+    portable.parts().iter().for_each(|part| opaque(part, found));
 }
 
 /// An operator tells conditions apart by their ids.

@@ -10,8 +10,8 @@ use syn::{Expr, ExprLit, Lit, ReturnType, Type, UnOp};
 use super::portable;
 use super::shim::anonymous_lifetimes;
 use crate::model::{
-    Absent, AskedTool, Clause, ClauseKind, Contracted, Description, Given, HistoryUse, Message,
-    Param, Policy, Portable, Role, Set, Shown, Tool, Verify,
+    Absent, Clause, ClauseKind, Contracted, Description, Given, HistoryUse, Message, Param, Policy,
+    Portable, Role, Set, Shown, Tool, Verify,
 };
 use crate::source;
 
@@ -51,23 +51,13 @@ pub(super) fn contract(
 
 pub(super) fn condition(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream {
     let kind = match clause.kind {
-        ClauseKind::Pre => "Pre",
-        ClauseKind::Post | ClauseKind::PostErr => "Post",
+        ClauseKind::Pre => quote!(Pre),
+        ClauseKind::Post | ClauseKind::PostErr => quote!(Post),
     };
-    let (policy, message) = (
-        policy(clause.policy.as_ref(), runtime),
-        clause.message.as_ref(),
-    );
-    let names = &names(&clause.mentions, params);
-    new_condition(
-        kind,
-        &clause.text,
-        message,
-        &policy,
-        names,
-        clause.span,
-        runtime,
-    )
+    let (text, message) = (&clause.text, template(clause.message.as_ref()));
+    let policy = policy(clause.policy.as_ref(), runtime);
+    let head = quote!(#runtime::ConditionKind::#kind, #text, #message, #policy);
+    new_condition(&head, &clause.mentions, params, clause.span, runtime)
 }
 
 /// A given that can end the call, among the conditions.
@@ -79,61 +69,43 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
         Some(Absent::Message(message)) => Some(message),
         Some(Absent::Error) | None => None,
     };
-    let (policy, names) = (policy(None, runtime), &names(&given.mentions, params));
-    let condition = new_condition(
-        "Given",
-        &given.text,
-        message,
-        &policy,
-        names,
-        given.span,
-        runtime,
-    );
+    let (text, message, policy) = (&given.text, template(message), policy(None, runtime));
+    let head = quote!(#runtime::ConditionKind::Given, #text, #message, #policy);
+    let condition = new_condition(&head, &given.mentions, params, given.span, runtime);
     let asking = given.history.iter().map(|used| asking_tools(used, runtime));
     let demand = given.demand.iter();
     Some(quote!(#condition #(.demanding(#demand))* #(#asking)*))
 }
 
+fn template(message: Option<&Message>) -> TokenStream {
+    option(message.map(|message| message.literal.value()))
+}
+
 /// `rt::Condition::new(..)`, and `.renaming(&[("start", "begin")])` where the author's name of an argument is not the model's.
 fn new_condition(
-    kind: &str,
-    text: &str,
-    message: Option<&Message>,
-    policy: &TokenStream,
-    names: &[(String, &String)],
+    head: &TokenStream,
+    mentions: &[usize],
+    params: &[Param],
     place: Span,
     runtime: &TokenStream,
 ) -> TokenStream {
-    let kind = Ident::new(kind, Span::call_site());
-    let message = option(message.map(|message| message.literal.value()));
     let (line, column) = position(place);
-    let all = names.iter().map(|(_, name)| name);
-    let other = names.iter().filter(|(own, name)| own != *name);
+    let named = mentions.iter().filter_map(|&index| params.get(index));
+    let named: Vec<&Param> = named.filter(|param| param.is_argument()).collect();
+    let all = named.iter().map(|param| &param.name);
+    let pairs = named
+        .iter()
+        .map(|param| (param.ident.unraw().to_string(), &param.name));
+    let other = pairs.filter(|(own, name)| own != *name);
     let pairs: Vec<TokenStream> = other.map(|(own, name)| quote!((#own, #name))).collect();
     let renaming = (!pairs.is_empty()).then(|| quote!(.renaming(&[#(#pairs),*])));
-    quote! {
-        #runtime::Condition::new(#runtime::ConditionKind::#kind, #text, #message, #policy, &[#(#all),*], (#line, #column)) #renaming
-    }
-}
-
-/// The author's name and the model's name of each argument that is mentioned.
-fn names<'m>(mentions: &[usize], params: &'m [Param]) -> Vec<(String, &'m String)> {
-    let named = mentions.iter().filter_map(|&index| params.get(index));
-    let named = named.filter(|param| param.is_argument());
-    named
-        .map(|param| (param.ident.unraw().to_string(), &param.name))
-        .collect()
+    quote!(#runtime::Condition::new(#head, &[#(#all),*], (#line, #column)) #renaming)
 }
 
 /// `.over_history(&[rt::AskedTool { function: Some(|| rt::type_of(&refund)), name: "refund", arguments: &["order_id"] }])`
 fn asking_tools(used: &HistoryUse, runtime: &TokenStream) -> TokenStream {
     let tools = used.tools.iter().map(|tool| {
-        let AskedTool {
-            path,
-            name,
-            arguments,
-        } = tool;
-        let path = path.as_ref();
+        let (path, name, arguments) = (tool.path.as_ref(), &tool.name, &tool.arguments);
         let function = option(path.map(|path| quote!(|| #runtime::type_of(&#path))));
         quote! {
             #runtime::AskedTool {
@@ -164,10 +136,8 @@ fn read(clause: &Clause, params: &[Param], runtime: &TokenStream) -> TokenStream
         Shown::Possibly => None,
     });
     let (demand, id) = (clause.demand.iter(), clause.id.iter());
-    let question = clause
-        .question
-        .iter()
-        .map(|question| &question.value.literal);
+    let question = clause.question.iter();
+    let question = question.map(|question| &question.value.literal);
     quote! {
         #reading #probing #shown #(.demanding(#demand))* #(.identified(#id))* #(.asking(#question))*
     }
