@@ -3,6 +3,7 @@
 mod arguments;
 mod conditions;
 
+use proc_macro2::Span;
 use quote::ToTokens;
 use syn::visit::Visit;
 use syn::{
@@ -11,7 +12,7 @@ use syn::{
 };
 
 use crate::errors::Errors;
-use crate::model::{Contracted, Description, Model, Tool, ToolSet};
+use crate::model::{Contracted, Description, Model, Name, Tool, ToolSet};
 use crate::source;
 use crate::spelling::{bare, find_word, holds, holds_impl};
 
@@ -35,14 +36,18 @@ pub(crate) fn all(errors: &mut Errors, model: &Model) {
 }
 
 fn callable(errors: &mut Errors, tool: &Tool) {
-    named(errors, tool);
+    let Name { text, span } = &tool.name;
+    named(errors, text, *span, tool.function.sig.ident == text, true);
     described(errors, tool);
     not_generic(errors, tool);
     safe_and_plain(errors, tool);
     result_known(errors, tool);
     for param in &tool.function.params {
         arguments::plainly_named(errors, param);
-        arguments::named_for_the_model(errors, param);
+        if param.is_argument() && param.pattern.is_none() {
+            let own = param.ident == param.name;
+            named(errors, &param.name, param.name_span, own, false);
+        }
         arguments::owned_or_shared(errors, param);
         arguments::type_known(errors, param);
         arguments::borrowed_for_the_call(errors, param);
@@ -146,33 +151,35 @@ fn is_shared_self(ty: &Type) -> bool {
 
 const LONGEST_NAME: usize = 64;
 
-fn named(errors: &mut Errors, tool: &Tool) {
-    let name = tool.name.text.as_str();
-    let advice = "use ASCII letters, digits, `_` and `-`, and begin with a letter or `_`";
-    let message = if name.is_empty() {
-        format!("a tool name cannot be empty; {advice}")
-    } else if name.chars().count() > LONGEST_NAME {
-        format!(
-            "this tool name has {} characters; not every model accepts more than {LONGEST_NAME}",
-            name.chars().count()
-        )
-    } else if is_name(name, true) {
-        return;
-    } else if tool.function.sig.ident == name {
-        format!(
-            "`{name}` is not a tool name every model accepts; add `name = \"..\"`, and {advice}"
-        )
+/// A name that the model reads: of a tool, or of an argument. `own` says that it is the name in the source.
+fn named(errors: &mut Errors, name: &str, place: Span, own: bool, is_tool: bool) {
+    let (noun, letters, key) = if is_tool {
+        ("a tool", "digits, `_` and `-`", "name = \"..\"")
     } else {
-        format!("`{name}` is not a tool name every model accepts; {advice}")
+        ("an argument", "digits and `_`", "#[arg(name = \"..\")]")
     };
-    errors.at(tool.name.span, message);
-}
-
-fn is_name(name: &str, dashes: bool) -> bool {
-    name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
-        && name.chars().all(|letter| {
-            letter.is_ascii_alphanumeric() || letter == '_' || (dashes && letter == '-')
-        })
+    let advice = format!("use ASCII letters, {letters}, and begin with a letter or `_`");
+    let is_first = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let is_next =
+        |letter: char| is_first(letter) || letter.is_ascii_digit() || (is_tool && letter == '-');
+    let length = name.chars().count();
+    let message = if length == 0 {
+        format!("{noun} name cannot be empty; {advice}")
+    } else if length > LONGEST_NAME {
+        format!(
+            "this name has {length} characters; not every model accepts more than {LONGEST_NAME}"
+        )
+    } else if name.starts_with(is_first) && name.chars().all(is_next) {
+        return;
+    } else {
+        let add = if own {
+            format!("add `{key}`, and ")
+        } else {
+            String::new()
+        };
+        format!("`{name}` is not {noun} name every model accepts; {add}{advice}")
+    };
+    errors.at(place, message);
 }
 
 fn described(errors: &mut Errors, tool: &Tool) {

@@ -119,11 +119,11 @@ fn read(
         let message = "`requires` says to a model when there is a value, and this lookup refuses no call; add `else`, or remove `requires`";
         errors.at(demand.key, message);
     }
-    let mut names = Facts::of_tokens(&given.value).names;
+    let mut used = Facts::of_tokens(&given.value).names;
     if let Some(Absent::Message(message)) = &given.absent {
-        names.extend(message.names());
+        used.extend(message.names());
     }
-    let mentions = Mentions::of(&names, params).params;
+    let mentions = Mentions::of(&used, params).params;
     given.mentions = mentions.into_iter().collect();
     Some(given)
 }

@@ -49,10 +49,11 @@ pub(crate) fn parse_block(errors: &mut Errors, contract: &ContractAttribute) {
         match entry.name().as_str() {
             "crate" => args::set(errors, &mut krate, &entry, args::path),
             known if KEYS.split(' ').any(|key| key == known) => {
-                let message = format!(
-                    "`{known}` belongs to one tool; write it in the `#[tool(..)]` above the method"
+                let advice = "write it in the `#[tool(..)]` above the method";
+                errors.at(
+                    entry.span(),
+                    format_args!("`{known}` belongs to one tool; {advice}"),
                 );
-                errors.at(entry.span(), message);
             }
             _ => args::unknown(errors, &entry, "`#[tool]` on an `impl` block", "crate"),
         }
@@ -73,11 +74,9 @@ impl ToolArgs {
     fn take(&mut self, errors: &mut Errors, entry: &Entry) {
         let options = &mut self.options;
         match entry.name().as_str() {
-            "name" => {
-                args::set(errors, &mut self.name, entry, |errors, entry| {
-                    args::string(errors, entry, "\"get_weather\"")
-                });
-            }
+            "name" => args::set(errors, &mut self.name, entry, |errors, entry| {
+                args::string(errors, entry, "\"get_weather\"")
+            }),
             "title" => args::set(errors, &mut options.title, entry, |errors, entry| {
                 args::constant_text(errors, entry, "\"Get the weather\"")
             }),
@@ -120,10 +119,8 @@ pub(crate) fn verify(errors: &mut Errors, contracts: &[ContractAttribute]) -> Op
 /// Only tools are called by name, so only their bodies are run in tests.
 pub(crate) fn only_on_tools(errors: &mut Errors, contracts: &[ContractAttribute]) {
     let message = "only a tool is verified; add `#[tool]` above the function, or remove this";
-    errors.each(
-        of_kind(contracts, Kind::Verify).map(|contract| contract.span),
-        message,
-    );
+    let verified = of_kind(contracts, Kind::Verify);
+    errors.each(verified.map(|contract| contract.span), message);
 }
 
 /// Items are generated beside a method, so a contract attribute in a `cfg_attr` would be seen too late.

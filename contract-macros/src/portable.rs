@@ -241,13 +241,11 @@ impl Reader<'_> {
                 None if is_none(side) => Portable::is_none(self.expression(other)),
                 None => continue,
             };
+            let why = "the order of optionals is specific to Rust; use `is_some_and(|value| ..)`";
             return match by {
                 "Equal" => is_equal,
                 "NotEqual" => Portable::not(is_equal),
-                _ => opaque(
-                    expr,
-                    "the order of optionals is specific to Rust; use `is_some_and(|value| ..)`",
-                ),
+                _ => opaque(expr, why),
             };
         }
         // `of.unwrap_or(default) < n` as `of.is_none() && default < n || of.is_some_and(|value| value < n)`.

@@ -132,11 +132,14 @@ fn has_invisible_group(tokens: &TokenStream) -> bool {
 
 /// Whether these tokens are an expression that binds less tightly than a name does.
 fn is_composed(tokens: TokenStream) -> bool {
-    match syn::parse2(tokens) {
-        Ok(Expr::Binary(_) | Expr::Unary(_) | Expr::Reference(_) | Expr::Cast(_)) => true,
-        Ok(Expr::Range(_) | Expr::Closure(_) | Expr::Assign(_) | Expr::Let(_)) => true,
-        other => matches!(other, Ok(Expr::If(_) | Expr::Match(_))),
-    }
+    let expr = syn::parse2(tokens);
+    matches!(
+        expr,
+        Ok(Expr::Binary(_) | Expr::Unary(_) | Expr::Reference(_) | Expr::Cast(_))
+    ) || matches!(
+        expr,
+        Ok(Expr::Range(_) | Expr::Closure(_) | Expr::Assign(_))
+    ) || matches!(expr, Ok(Expr::Let(_) | Expr::If(_) | Expr::Match(_)))
 }
 
 /// The tokens with others in place of some, at every depth. `replace` looks at a place among the trees of one level, and gives

@@ -3,7 +3,6 @@
 use quote::ToTokens;
 use syn::{GenericArgument, Pat, PathArguments, Type};
 
-use super::{LONGEST_NAME, is_name};
 use crate::errors::Errors;
 use crate::facts::Facts;
 use crate::model::{Param, Role, Tool};
@@ -51,31 +50,6 @@ fn suggested(ty: &Type) -> String {
         name.extend(letter.to_lowercase());
     }
     name
-}
-
-pub(super) fn named_for_the_model(errors: &mut Errors, param: &Param) {
-    if matches!(param.role, Role::Context) || param.pattern.is_some() {
-        return;
-    }
-    let name = param.name.as_str();
-    let advice = "ASCII letters, digits and `_`, beginning with a letter or `_`";
-    let message = if name.is_empty() {
-        format!("the name of an argument cannot be empty; use {advice}")
-    } else if name.chars().count() > LONGEST_NAME {
-        format!(
-            "this argument's name has {} characters; not every model accepts more than {LONGEST_NAME}",
-            name.chars().count()
-        )
-    } else if is_name(name, false) {
-        return;
-    } else if param.ident == name {
-        format!(
-            "`{name}` is not an argument name every model accepts; add `#[arg(name = \"..\")]` with {advice}"
-        )
-    } else {
-        format!("`{name}` is not an argument name every model accepts; use {advice}")
-    };
-    errors.at(param.name_span, message);
 }
 
 pub(super) fn owned_or_shared(errors: &mut Errors, param: &Param) {

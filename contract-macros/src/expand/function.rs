@@ -298,11 +298,8 @@ impl<'m> Judged<'m> {
         let (runtime, function) = (self.runtime, &self.of.function);
         let ty = result_type(&function.sig.output);
         // `impl Trait` has no name.
-        let output = if holds_impl(&ty) {
-            quote!(_)
-        } else {
-            ty.clone()
-        };
+        let unnamed = holds_impl(&ty).then(|| quote!(_));
+        let output = unnamed.unwrap_or_else(|| ty.clone());
         let (of, out) = (whole_result(&function.sig), local("out"));
         let can_fail = matches!(self.ending, Ending::ReturnOk);
         let mut returned = quote!(::core::result::Result<#output, #runtime::Stop>);

@@ -192,10 +192,12 @@ impl Visit<'_> for Settled<'_> {
                 let made = matches!(&**func, Expr::Path(path) if !is_function(&path.path));
                 self.holds &= made || asks();
             }
-            Expr::Lit(_) | Expr::Path(_) | Expr::Group(_) | Expr::Paren(_) | Expr::Unary(_) => {}
-            Expr::Reference(_) | Expr::Cast(_) | Expr::Closure(_) | Expr::Binary(_) => {}
+            Expr::Lit(_) | Expr::Path(_) | Expr::Array(_) | Expr::Tuple(_) | Expr::Range(_) => {}
             other => {
-                self.holds &= matches!(other, Expr::Array(_) | Expr::Tuple(_) | Expr::Range(_))
+                let is_around = matches!(other, Expr::Group(_) | Expr::Paren(_) | Expr::Cast(_));
+                let is_operator =
+                    matches!(other, Expr::Reference(_) | Expr::Unary(_) | Expr::Binary(_));
+                self.holds &= is_around || is_operator || matches!(other, Expr::Closure(_));
             }
         }
         visit::visit_expr(self, expr);

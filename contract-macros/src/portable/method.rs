@@ -132,23 +132,20 @@ impl Reader<'_> {
             }
             _ => Vec::new(),
         };
-        match (names.join("::").as_str(), arguments.as_slice()) {
+        let why = match (names.join("::").as_str(), arguments.as_slice()) {
             (_, [text, pattern]) if names.last().is_some_and(|last| last == "matches_pattern") => {
                 let text = self.expression(text);
-                Portable::of("Matches", [text, self.regular(&call.func, pattern)])
+                return Portable::of("Matches", [text, self.regular(&call.func, pattern)]);
             }
             ("String::from", [text]) if matches!(plain(text), Expr::Lit(_)) => {
-                self.expression(text)
+                return self.expression(text);
             }
-            (_, []) => opaque(
-                expr,
-                "a call may return a different value each time; name a constant, or write `const { .. }` around the call of a `const fn`",
-            ),
-            _ => opaque(
-                expr,
-                "a function call is specific to Rust; write the comparison itself",
-            ),
-        }
+            (_, []) => {
+                "a call may return a different value each time; name a constant, or write `const { .. }` around the call of a `const fn`"
+            }
+            _ => "a function call is specific to Rust; write the comparison itself",
+        };
+        opaque(expr, why)
     }
 
     fn regular(&mut self, function: &Expr, pattern: &Expr) -> Portable {

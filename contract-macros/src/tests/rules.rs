@@ -92,7 +92,7 @@ fn names_travel() {
     );
     named(
         &"x".repeat(65),
-        "this tool name has 65 characters; not every model accepts more than 64",
+        "this name has 65 characters; not every model accepts more than 64",
     );
     refused_tool(
         "fn größe() {}",
@@ -111,11 +111,11 @@ fn names_travel() {
 
 #[test]
 fn argument_names_travel() {
-    let letters = "ASCII letters, digits and `_`, beginning with a letter or `_`";
+    let letters = "ASCII letters, digits and `_`, and begin with a letter or `_`";
     refused_tool(
         "fn f(größe: u8) {}",
         &format!(
-            "`größe` is not an argument name every model accepts; add `#[arg(name = \"..\")]` with {letters}"
+            "`größe` is not an argument name every model accepts; add `#[arg(name = \"..\")]`, and use {letters}"
         ),
     );
     refused_tool(
@@ -124,7 +124,7 @@ fn argument_names_travel() {
     );
     refused_tool(
         "fn f(#[arg(name = \"\")] a: u8) {}",
-        &format!("the name of an argument cannot be empty; use {letters}"),
+        &format!("an argument name cannot be empty; use {letters}"),
     );
     refused_tool(
         "fn f(#[arg(name = \"b\")] a: u8, b: u8) {}",
