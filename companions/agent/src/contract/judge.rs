@@ -54,7 +54,7 @@ impl RunDriver<'_> {
         let mut ahead = self.state.clone();
         ahead.iterations += 1;
         ahead.elapsed = self.clock.elapsed();
-        // What is only observed is told when the step has begun, and what holds is no check of its own.
+        // A condition that is only observed is reported when the step begins, and one that holds is not reported here.
         let policy = self.policy;
         let is_broken = |condition: &RunCondition<_>| {
             condition.at_requests
