@@ -10,18 +10,18 @@ use crate::schema::pattern;
 /// From here on not every integer is a float, and a JSON integer is rounded before a predicate sees it.
 pub(super) const INTEGRAL: f64 = 9_007_199_254_740_992.0; // 2^53
 
-/// What a comparison leaves of all integers of a type.
+/// The integers of a type for which a comparison holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Span {
-    /// Those from one to another; an end that is the type's own is left out.
+    /// The integers from the first to the second. An end that is the end of the type is `None`.
     Within(Option<i128>, Option<i128>),
-    /// All but one, which is not an end.
+    /// All integers but this one, which is not an end of the type.
     Except(i128),
     Nothing,
 }
 
 impl Span {
-    /// Of the integers from `low` to `high`, those that compare so with `constant`.
+    /// Returns the integers from `low` to `high` for which the comparison with `constant` holds.
     fn of(comparison: Comparison, constant: i128, (low, high): (i128, i128)) -> Option<Self> {
         // The far end of `u128` is kept here too, so that it does not say which number was meant.
         if constant == i128::MAX {
@@ -141,7 +141,7 @@ pub(super) fn magnitude<N: Copy + std::ops::Neg<Output = N>>(
     })
 }
 
-/// Which JSON numbers may be read as a constant, as less and as more than it.
+/// The JSON numbers that are read as a constant, as less than it, and as more.
 struct Ends {
     /// Nothing below is read as the constant or as more; there is no such number where it is the least.
     least: Option<f64>,
@@ -217,7 +217,7 @@ impl Ends {
         let fragment = match comparison {
             Comparison::Less => one("exclusiveMaximum", Some(self.high))?,
             Comparison::More => one("exclusiveMinimum", Some(self.low))?,
-            // Without a further number the condition holds of all.
+            // If no larger (or smaller) number exists, the condition holds for every number.
             Comparison::AtMost if self.most.is_none() => return Some(Fragment::always()),
             Comparison::AtLeast if self.least.is_none() => return Some(Fragment::always()),
             Comparison::AtMost => one("maximum", self.most)?,

@@ -12,11 +12,11 @@ pub(super) type Keywords = Map<String, Value>;
 /// The values of one place that a predicate accepts, among those that its type accepts.
 #[derive(Clone, Debug)]
 pub(super) struct Fragment {
-    /// Whether `null` is accepted; nothing is said by it of a place that admits none.
+    /// Whether `null` is accepted. It has no meaning for a place that does not admit `null`.
     pub(super) null: bool,
-    /// What holds of every other value.
+    /// The keywords for every value other than `null`.
     pub(super) keywords: Keywords,
-    /// Whether nothing else is accepted.
+    /// Whether the keywords accept exactly the values that the predicate accepts. If not, they accept more.
     pub(super) exact: bool,
 }
 
@@ -159,9 +159,9 @@ pub(super) fn distinct(values: Vec<Value>) -> Vec<Value> {
     distinct
 }
 
-/// The same keywords where `null` is accepted beside them.
+/// Changes keywords so that they accept `null` as well.
 ///
-/// The keywords for numbers, strings, arrays and objects say nothing of `null`; these do.
+/// Keywords for numbers, strings, arrays and objects accept `null` anyway; those that are changed here do not.
 fn tolerant(mut keywords: Keywords) -> Keywords {
     if never(&keywords) {
         return Map::from_iter([("type".to_owned(), json!("null"))]);
@@ -345,7 +345,7 @@ fn common_multiple(left: u64, right: u64) -> Option<u64> {
     left.checked_div(divisor)?.checked_mul(right)
 }
 
-/// Leaves the values that are on both lists.
+/// Keeps the values that both lists contain.
 fn list(schema: &mut Keywords, values: Vec<Value>) {
     let own = match (schema.get("const"), schema.get("enum")) {
         (Some(only), _) => vec![only.clone()],
@@ -438,7 +438,7 @@ fn not(schema: &mut Keywords, refused: Value) {
     }
 }
 
-/// Takes `null` out of a type: its branch or its name goes, so that readers without `not` see it too.
+/// Removes `null` from a type. Its branch or its name is removed, so that readers that ignore `not` see it too.
 fn refuse_null(schema: &mut Keywords) {
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| !value.is_null());

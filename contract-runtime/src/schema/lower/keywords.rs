@@ -42,7 +42,7 @@ pub(super) fn condition(
     (lowering, rest)
 }
 
-/// A most of bytes that is published as the same number of characters: to say it again in bytes helps no model.
+/// Returns whether a clause limits bytes from above. A keyword limits the characters to the same number, which is enough for a model.
 fn limits_bytes(clause: &Normal) -> bool {
     let Normal::Leaf {
         test: Expression::Compare(comparison, one, other),
@@ -60,7 +60,7 @@ fn limits_bytes(clause: &Normal) -> bool {
     matches!(most, Comparison::Less | Comparison::AtMost)
 }
 
-/// Adds what one clause says. Returns whether the keywords express it completely, and whether there was something to add.
+/// Adds the keywords of one clause. Returns whether they express it completely, and whether any keyword was added.
 fn one(
     clause: &Normal,
     subjects: &[Subject],
@@ -86,14 +86,14 @@ fn one(
     Some((exact, said || require))
 }
 
-/// A clause over constants alone; one that never holds has no place to be said in.
+/// Lowers a clause without parameters. Returns `None` if it never holds: it belongs to no property, so no keyword can express it.
 fn alone(clause: &Normal, input: &Value) -> Option<(bool, bool)> {
     let place = ValuePath::parameter("", TypeKind::Opaque, false, &Value::Null, input);
     let holds = lower(clause, place)?.keywords.is_empty();
     holds.then_some((true, false))
 }
 
-/// Whether there was something to add to the property.
+/// Adds a fragment to the schema of a property. Returns whether it added anything.
 fn restrict(published: &mut Value, name: &str, fragment: Fragment, nullable: bool) -> Option<bool> {
     let keywords = fragment.keywords(nullable);
     if keywords.is_empty() {
@@ -113,7 +113,7 @@ fn restrict(published: &mut Value, name: &str, fragment: Fragment, nullable: boo
     Some(true)
 }
 
-/// Names the property among those that must be given, in the order of the properties.
+/// Adds the property to `required`, in the order of the properties.
 fn require(published: &mut Value, name: &str) {
     let Some(Value::Object(properties)) = published.get("properties") else {
         return;
@@ -131,17 +131,17 @@ fn require(published: &mut Value, name: &str) {
     }
 }
 
-/// A parameter, or what the variable of a closure stands for.
+/// The value that keywords restrict: a parameter, or the value that a closure receives.
 #[derive(Clone, Copy, Debug)]
 struct ValuePath<'s> {
     of: Expression,
     kind: TypeKind,
-    /// Whether `null` may stand there.
+    /// Whether the value may be `null`.
     nullable: bool,
-    /// Whether nothing may stand there, and Rust then sees what it sees of `null`.
+    /// Whether the value may be absent. Rust then reads it as `null`.
     absent: bool,
     schema: Option<&'s Value>,
-    /// With the definitions that schemas refer to.
+    /// The schema of the arguments, which holds the definitions that other schemas refer to.
     input: &'s Value,
 }
 
@@ -164,7 +164,7 @@ impl<'s> ValuePath<'s> {
         }
     }
 
-    /// Any item of a list, or what an optional holds when it holds something.
+    /// Returns the place of any item of a list, or of the value that an optional holds.
     fn inside(self, variable: &'static str, kind: TypeKind, is_item: bool) -> Self {
         Self {
             of: Expression::Variable(variable),
@@ -176,7 +176,7 @@ impl<'s> ValuePath<'s> {
         }
     }
 
-    /// Whether this is what the expression names.
+    /// Returns whether the expression names this value.
     fn is(&self, expression: &Expression) -> bool {
         match (self.of, expression) {
             (Expression::Parameter(own), Expression::Parameter(name))
@@ -185,13 +185,13 @@ impl<'s> ValuePath<'s> {
         }
     }
 
-    /// A constant of the type that stands here.
+    /// Returns the value of a constant of this type.
     fn constant(&self, expression: &Expression) -> Option<Constant> {
         Constant::of(expression, self.kind)
     }
 }
 
-/// A constant that a count is compared with.
+/// Returns the value of a constant that a length is compared with.
 fn counted(expression: &Expression) -> Option<i128> {
     let (low, high) = COUNTS;
     match Constant::of(expression, TypeKind::Integer { low, high })? {
@@ -200,9 +200,9 @@ fn counted(expression: &Expression) -> Option<i128> {
     }
 }
 
-/// What a predicate leaves of a place, if there are keywords for it.
+/// Returns the values of a place that a predicate accepts. Returns `None` if no keyword expresses it.
 ///
-/// Of several clauses some may have none: the rest says less, and so does one side of an `||` by what it cannot say.
+/// A clause of `&&` that has no keyword is left out, so the result accepts more; each side of `||` is treated in the same way.
 fn lower(normal: &Normal, place: ValuePath<'_>) -> Option<Fragment> {
     match normal {
         Normal::And(parts) => {
@@ -235,7 +235,7 @@ fn quantified(
     if !place.is(of) {
         return None;
     }
-    // Whatever is asked of one item, or of the content, there must be one.
+    // Even if the body has no keyword, a quantifier that is not `every` demands an item of a list, or a value of an optional.
     let unsaid = || (!every).then(|| Fragment::always().partial());
     let (TypeKind::Optional(kind) | TypeKind::List(kind)) = place.kind else {
         return None;
@@ -267,7 +267,7 @@ fn each(every: bool, body: Fragment, kind: TypeKind) -> Fragment {
     if exact { fragment } else { fragment.partial() }
 }
 
-/// What a test leaves of a place, if there are keywords for it.
+/// Returns the values of a place for which a test has the expected answer. Returns `None` if no keyword expresses it.
 fn leaf(test: &Expression, expected: bool, place: ValuePath<'_>) -> Option<Fragment> {
     let written = |with| match place.constant(with)? {
         Constant::Text(written) => Some(written),
@@ -334,7 +334,7 @@ fn compare(
     place: ValuePath<'_>,
 ) -> Option<Fragment> {
     if place.is(left) && place.is(right) {
-        // Of what JSON can carry, no value differs from itself.
+        // Every value that JSON can express equals itself.
         return match place.kind {
             TypeKind::Opaque | TypeKind::List(_) | TypeKind::Optional(_) => None,
             _ => Some(Fragment::constant(comparison.holds(Ordering::Equal))),
@@ -345,7 +345,7 @@ fn compare(
         .or_else(|| Constant::compared(comparison, left, right).map(Fragment::constant))
 }
 
-/// The place, or what is computed of it, on the left; a constant on the right.
+/// Lowers a comparison of the place, or of a number computed from it, with a constant on the right.
 fn side(
     comparison: Comparison,
     computed: &Expression,
@@ -421,21 +421,21 @@ fn listed(constants: &[Constant], expected: bool, place: ValuePath<'_>) -> Optio
     Some(bounds::listed(values?, expected))
 }
 
-/// A list that holds this item, or does not.
+/// Lowers a list that contains this item, or does not.
 fn contains(
     item: &Expression,
     kind: TypeKind,
     expected: bool,
     place: ValuePath<'_>,
 ) -> Option<Fragment> {
-    // No closure names the item here, and none can: a variable is a Rust name.
+    // The empty name stands for the item: no variable of a closure can have it.
     let item_place = place.inside("", kind, true);
     let comparison = Comparison::Equal.expecting(expected);
     let body = side(comparison, &Expression::Variable(""), item, item_place)?;
     Some(each(!expected, body, kind))
 }
 
-/// A test that is asked about every value of the type.
+/// Lowers a test that only Rust can evaluate, by asking it about every value of the type.
 fn native(
     holds: fn(&str) -> Option<bool>,
     expected: bool,

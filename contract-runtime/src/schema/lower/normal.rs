@@ -16,18 +16,18 @@ pub enum Normal {
     And(Vec<Self>),
     /// Split at `||`.
     Or(Vec<Self>),
-    /// Of the items of a list, or of the value of an optional.
+    /// A quantifier over the items of a list, or over the value of an optional.
     Each {
-        /// All of them, or one at least.
+        /// Whether the body must hold for all of them. If not, it must hold for at least one.
         every: bool,
         /// The list or the optional.
         of: &'static Expression,
         /// The name of what it holds.
         variable: &'static str,
-        /// What must hold of that.
+        /// The formula that must hold for it.
         body: Box<Self>,
     },
-    /// A test without parts, and what it must answer.
+    /// A test without logical operators, and its expected answer.
     Leaf {
         /// Neither a connective nor a quantifier.
         test: &'static Expression,
@@ -136,7 +136,7 @@ pub(super) const COUNTS: (i128, i128) = (0, usize::MAX as i128);
 impl Constant {
     /// The value of an expression without parameters, computed in the type that `kind` stands for.
     ///
-    /// There is none where Rust might compute another, or none at all: a sum outside the type wraps or panics.
+    /// Returns `None` where Rust may compute another value or panic, as for a sum outside the type.
     #[must_use]
     pub fn of(expression: &Expression, kind: TypeKind) -> Option<Self> {
         Some(match expression {
@@ -271,10 +271,10 @@ pub(super) fn float(value: f64) -> Option<Value> {
     Number::from_f64(value).map(Value::Number)
 }
 
-/// More values than this are not asked about one by one.
+/// The most values of a type that a test is asked about.
 const MOST: usize = 1_000;
 
-/// References that follow each other without anything between them end here.
+/// The most references that are followed one after another.
 const DEPTH: usize = 16;
 
 /// All values that `schema` admits, if it lists them; `root` holds the definitions it refers to.
@@ -304,7 +304,7 @@ pub fn passing_values(
     Some(passing)
 }
 
-/// What the test says of one value.
+/// Returns the answer of the test for one value. Returns `None` if it panics, or if its type refuses the value.
 pub(crate) fn answer(value: &Value, holds: fn(&str) -> Option<bool>) -> Option<bool> {
     let text = value.to_string();
     guard(|| holds(&text)).ok().flatten()

@@ -8,17 +8,17 @@ use crate::contract::condition::{Condition, ConditionKind, Names};
 use crate::contract::expression::{Comparison, Expression, Operation};
 use crate::contract::type_kind::TypeKind;
 
-/// What is said of a tool that always asks.
+/// The phrase for a tool that asks a person about every call.
 pub(crate) const EVERY_CALL: &str = "every call";
 
 /// Longer predicates and messages are cut.
 const LONGEST: usize = 200;
 
-/// A condition in one line, and the heading below which a description says it, if there is one.
+/// Returns a condition in one line, and the heading of the description under which it is listed, if any.
 ///
-/// A message is what is said when a condition fails: it is quoted, and never stands as a demand. A demand that can be read
-/// says more than its message. Of a condition that only the program can judge there is nothing to say but what its author
-/// says of it. `rest` is what the schema does not say of it; `None` if nothing of it can be read as data.
+/// A message describes a failure, so it is quoted and is never listed as a demand. A demand that can be read as data is
+/// preferred to the message. For a condition that only the program can evaluate there is only the text of its author.
+/// `rest` holds the clauses that the schema does not express; it is `None` if nothing of the condition can be read as data.
 pub(super) fn of(
     condition: &Condition,
     rest: Option<&[Normal]>,
@@ -53,7 +53,7 @@ pub(super) fn of(
     (Some(demanded), demands.join(", and "))
 }
 
-/// When a person is asked.
+/// Returns the sentence that says when a person is asked.
 fn of_question(
     condition: &Condition,
     rest: Option<&[Normal]>,
@@ -131,7 +131,7 @@ pub(crate) fn quoted(message: &str) -> String {
     format!("\"{}\"", message.replace('"', "'"))
 }
 
-/// The predicate as typed, and what the model calls the arguments that it calls otherwise.
+/// Returns the predicate as typed, with the names that the model uses for renamed arguments.
 #[must_use]
 pub fn of_predicate(condition: &Condition) -> String {
     let mut text = code(condition.predicate());
@@ -142,7 +142,7 @@ pub fn of_predicate(condition: &Condition) -> String {
     text
 }
 
-/// The author's description, and what the schema does not say of the conditions.
+/// Returns the author's description, and the conditions that the schema does not express.
 pub(crate) fn describe(author: &str, conditions: &[PublishedCondition], confirms: bool) -> String {
     let said = conditions
         .iter()
@@ -267,7 +267,7 @@ fn cut(text: &str) -> String {
     }
 }
 
-/// What a reader of the arguments can compare as the program does.
+/// The types whose values compare in JSON as they do in the program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operand {
     Number,
@@ -278,7 +278,7 @@ enum Operand {
 }
 
 impl Operand {
-    /// Only a type whose operators mean what they mean in JSON: one of the author's may order its values the other way.
+    /// Returns the operand of a type. Returns `None` for a type of the author, which may order its values in another way than JSON.
     fn of(kind: TypeKind) -> Option<Self> {
         match kind {
             TypeKind::Opaque => None,
@@ -301,7 +301,7 @@ struct Side {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Form {
-    /// Stands between backticks together with the other side.
+    /// Code that shares its backticks with the other side.
     Code,
     /// Code with `+` or `-`, which needs parentheses as an operand.
     Sum,
@@ -328,7 +328,7 @@ impl Side {
 
 struct Reader<'s> {
     subjects: &'s [Subject],
-    /// Of the result, in a postcondition.
+    /// The kind of the result, in a postcondition.
     result: TypeKind,
     /// The names that closures give to the values of optional parameters, and these.
     bound: Vec<(&'static str, &'static str, TypeKind)>,
