@@ -121,22 +121,18 @@ fn with_shared_receiver(errors: &mut Errors, tool: &Tool) {
         errors.on(ident, message);
         return;
     };
+    let written = source::text(&receiver.to_token_stream());
     let message = match &receiver.kind {
         ReceiverKind::Reference(_, Some(lifetime), None) if lifetime.ident == "static" => {
-            String::from("a tool borrows its state for the duration of the call; write `&self`")
+            "a tool borrows its state for the duration of the call; write `&self`"
         }
         ReceiverKind::Reference(_, _, None) => return,
-        ReceiverKind::Reference(_, _, Some(_)) => String::from(
-            "a tool cannot take `&mut self`, because calls share the state; write `&self` and keep what changes behind a `Mutex`",
-        ),
-        ReceiverKind::Typed(_, ty) if is_shared_self(ty) => return,
-        ReceiverKind::Typed(..) => {
-            let written = source::text(&receiver.to_token_stream());
-            format!("a tool cannot take `{written}`; write `&self`")
+        ReceiverKind::Reference(_, _, Some(_)) => {
+            "a tool cannot take `&mut self`, because calls share the state; write `&self` and keep what changes behind a `Mutex`"
         }
-        _ => String::from(
-            "a tool cannot take `self`, because it is called more than once; write `&self`",
-        ),
+        ReceiverKind::Typed(_, ty) if is_shared_self(ty) => return,
+        ReceiverKind::Typed(..) => &format!("a tool cannot take `{written}`; write `&self`"),
+        _ => "a tool cannot take `self`, because it is called more than once; write `&self`",
     };
     errors.on(receiver, message);
 }

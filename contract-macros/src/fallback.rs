@@ -74,9 +74,3 @@ fn function(
     item.body = Some(again);
     (item.plain(), left)
 }
-
-/// An expression of the type of `contract_assert!`.
-pub(crate) fn assertion(report: &syn::Error) -> TokenStream {
-    let report = report.to_compile_error();
-    quote!({ #report })
-}

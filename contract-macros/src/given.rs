@@ -120,9 +120,7 @@ fn read(
         errors.at(demand.key, message);
     }
     let mut used = Facts::of_tokens(&given.value).names;
-    if let Some(Absent::Message(message)) = &given.absent {
-        used.extend(message.names());
-    }
+    used.extend(given.message().iter().flat_map(|message| message.names()));
     let mentions = Mentions::of(&used, params).params;
     given.mentions = mentions.into_iter().collect();
     Some(given)

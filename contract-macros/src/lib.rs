@@ -210,7 +210,10 @@ pub fn contract_assert(input: TokenStream) -> TokenStream {
     let assertion = errors.read(source::grouped(input.into()), clause::assertion);
     match errors.finish(assertion) {
         Ok(assertion) => expand::assertion(&assertion).into(),
-        Err(report) => fallback::assertion(&report).into(),
+        Err(report) => {
+            let report = report.to_compile_error();
+            quote::quote!({ #report }).into()
+        }
     }
 }
 

@@ -321,6 +321,14 @@ pub(crate) enum Absent {
 }
 
 impl Given {
+    /// The sentence for where there is no value, if the author wrote it.
+    pub(crate) fn message(&self) -> Option<&Message> {
+        match &self.absent {
+            Some(Absent::Message(message)) => Some(message),
+            Some(Absent::Error) | None => None,
+        }
+    }
+
     /// Whether it stands among the conditions, because it can end the call.
     pub(crate) fn is_condition(&self) -> bool {
         self.absent.is_some() || self.history.is_some()

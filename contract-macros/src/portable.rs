@@ -273,19 +273,16 @@ impl Reader<'_> {
 
     fn path(&self, expr: &Expr, path: &ExprPath) -> Portable {
         let name = path.path.get_ident().map(|name| name.unraw().to_string());
-        match self.resolve(expr) {
-            Some(Name::Variable(variable)) => Portable::Variable(variable.name.clone()),
-            Some(Name::Parameter(index)) => Portable::Parameter(index),
-            None if name.is_some_and(|name| name == "self" || self.is_bound(&name)) => opaque(
-                expr,
-                "the model does not supply it; compare parameters that the model supplies",
-            ),
-            None if is_constant(&path.path) => named(expr),
-            None => opaque(
-                expr,
-                "the only portable names are parameters and `CONSTANTS`; name a constant",
-            ),
-        }
+        let why = match self.resolve(expr) {
+            Some(Name::Variable(variable)) => return Portable::Variable(variable.name.clone()),
+            Some(Name::Parameter(index)) => return Portable::Parameter(index),
+            None if name.is_some_and(|name| name == "self" || self.is_bound(&name)) => {
+                "the model does not supply it; compare parameters that the model supplies"
+            }
+            None if is_constant(&path.path) => return named(expr),
+            None => "the only portable names are parameters and `CONSTANTS`; name a constant",
+        };
+        opaque(expr, why)
     }
 
     /// Converts an operand. A constant gets the type `kind` of the other operand, if that is known.

@@ -10,7 +10,7 @@ use syn::{Expr, ExprLit, Lit, ReturnType, Type, UnOp};
 use super::portable;
 use super::shim::anonymous_lifetimes;
 use crate::model::{
-    Absent, Clause, ClauseKind, Contracted, Description, Given, HistoryUse, Message, Param, Policy,
+    Clause, ClauseKind, Contracted, Description, Given, HistoryUse, Message, Param, Policy,
     Portable, Role, Set, Shown, Tool, Verify,
 };
 use crate::source;
@@ -65,11 +65,8 @@ fn absence(given: &Given, params: &[Param], runtime: &TokenStream) -> Option<Tok
     if !given.is_condition() {
         return None;
     }
-    let message = match &given.absent {
-        Some(Absent::Message(message)) => Some(message),
-        Some(Absent::Error) | None => None,
-    };
-    let (text, message, policy) = (&given.text, template(message), policy(None, runtime));
+    let (text, message) = (&given.text, template(given.message()));
+    let policy = policy(None, runtime);
     let head = quote!(#runtime::ConditionKind::Given, #text, #message, #policy);
     let condition = new_condition(&head, &given.mentions, params, given.span, runtime);
     let asking = given.history.iter().map(|used| asking_tools(used, runtime));

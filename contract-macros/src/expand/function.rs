@@ -416,28 +416,23 @@ impl<'m> Judged<'m> {
         let (frame, details) = (local("frame"), local("details"));
         let (found, why) = (local("found"), local("why"));
         let place = SpanRange::of(value);
-        let (some, none) = (
-            quote!(::core::option::Option::Some),
-            quote!(::core::option::Option::None),
+        let (option, result) = (
+            quote!(::core::option::Option),
+            quote!(::core::result::Result),
         );
-        let (opened, present, missing, sentence, message) = match absent {
-            Absent::Message(message) => {
+        let (opened, present, missing, sentence) = match absent {
+            Absent::Message(_) => {
                 let opened = place.called(quote!(#runtime::Present::), "present", value);
-                (opened, some, none.clone(), none, Some(message))
+                let none = quote!(#option::None);
+                (opened, quote!(#option::Some), none.clone(), none)
             }
             Absent::Error => {
                 let opened = place.called(quote!(#runtime::Opened::), "opened", value);
-                let missing = quote!(::core::result::Result::Err(#why));
-                (
-                    opened,
-                    quote!(::core::result::Result::Ok),
-                    missing,
-                    quote!(#some(#why)),
-                    None,
-                )
+                let (missing, why) = (quote!(#result::Err(#why)), quote!(#option::Some(#why)));
+                (opened, quote!(#result::Ok), missing, why)
             }
         };
-        let shown = self.details_of(&given.mentions, message, &details);
+        let shown = self.details_of(&given.mentions, given.message(), &details);
         let end = self.end(&quote!(#frame.absent(#index, #sentence, |#details| { #shown })));
         quote! {
             #frame.look_up(#index);
