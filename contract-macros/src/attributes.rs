@@ -66,7 +66,7 @@ pub(crate) struct AttributeSet {
     pub(crate) krate: Path,
 }
 
-/// The expansion of an item whose attributes cannot be parsed, or wait for others.
+/// The tokens for an item whose attributes cannot be parsed, or that waits for its other attributes.
 type Expansion = TokenStream;
 
 /// Runs the first contract attribute of an item.

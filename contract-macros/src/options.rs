@@ -144,8 +144,7 @@ pub(crate) fn conditional_siblings(attr: &Attribute) -> Vec<(Kind, Ident)> {
 
 const VERIFY_KEYS: &str = "run setup cases seed sequences strict";
 
-/// Expands `verify!(tools::divide, cases = 1_000)` and `verify_all!(registry, cases = 1_000)`. In front stand the crate's path
-/// and `;`.
+/// Expands `verify!(tools::divide, cases = 1_000)` and `verify_all!(registry, cases = 1_000)`. The crate's path and `;` come first.
 ///
 /// ```text
 /// #[test]
