@@ -6,10 +6,9 @@ use std::task::{Context, Waker};
 
 use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::observe::CheckEvent;
-use contract_runtime::{LogRecord, ToolCall, Violation};
+use contract_runtime::{LogRecord, Violation};
 use parking_lot::{Mutex, MutexGuard};
 
-use super::call_log::CallEnd;
 use crate::event::Event;
 
 /// A message from dispatch.
@@ -17,14 +16,14 @@ use crate::event::Event;
 pub(super) enum QueuedEvent {
     /// An event of the run, which decides nothing. A violation in it has all of its values.
     Event(Event),
-    /// A call has reached its body.
-    Entered(ToolCall),
+    /// The call at this place of the reply has reached its body.
+    Entered(usize),
     /// A violation has ended a call.
     Ended(Box<Violation>),
     /// A violation came after the outcome of its call.
     Late(Box<Violation>),
     /// A call has ended, and has asked this if it ended as `asked`.
-    Outcome(ToolCall, CallEnd, Option<ApprovalRequest>),
+    Outcome(usize, Option<ApprovalRequest>),
 }
 
 /// The capacity for checks and violations: a body that asserts in a loop does not yield before it ends.
@@ -58,14 +57,6 @@ impl EventQueue {
             CheckEvent::Check(_) if queue.is_full() => queue.omitted_checks += 1,
             CheckEvent::Check(check) => queue.push(Event::ContractCheck { check }),
             CheckEvent::Violation(violation) => queue.push_violation(violation),
-            CheckEvent::Entered {
-                call_id,
-                tool,
-                arguments,
-            } => {
-                let call = ToolCall::new(call_id, tool, arguments);
-                queue.push_decisive(QueuedEvent::Entered(call));
-            }
             CheckEvent::Ended(violation) => {
                 if !violation.policy.tells_observers() {
                     queue.push_violation(violation);
@@ -113,15 +104,17 @@ impl EventQueue {
         wake(queue);
     }
 
-    /// Records that a call has ended.
-    pub(super) fn push_outcome(
-        &self,
-        call: ToolCall,
-        end: CallEnd,
-        asked: Option<ApprovalRequest>,
-    ) {
+    /// Records that a call has reached its body.
+    pub(super) fn push_entered(&self, index: usize) {
         let mut queue = self.0.lock();
-        queue.push_decisive(QueuedEvent::Outcome(call, end, asked));
+        queue.push_decisive(QueuedEvent::Entered(index));
+        wake(queue);
+    }
+
+    /// Records that a call has ended.
+    pub(super) fn push_outcome(&self, index: usize, asked: Option<ApprovalRequest>) {
+        let mut queue = self.0.lock();
+        queue.push_decisive(QueuedEvent::Outcome(index, asked));
         wake(queue);
     }
 

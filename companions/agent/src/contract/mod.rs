@@ -2,11 +2,11 @@
 //!
 //! `run` is the loop of a run, and makes the calls that the inner agent wants. `select` picks its next input, from dispatch
 //! (`event_queue`) or from the inner agent, and `judge` checks it against the `hooks` and `budget`s. `state` is what invariants read,
-//! `loop_detection` finds loops, `recovery` counts attempts, `call_log` keeps the outcomes of calls, `clock` measures the time of the
+//! `loop_detection` finds loops, `recovery` counts attempts, `calls` keeps the outcomes of calls, `clock` measures the time of the
 //! run, and `result` is its result.
 
 mod budget;
-mod call_log;
+mod calls;
 mod clock;
 mod event_queue;
 mod hooks;
@@ -29,7 +29,7 @@ use contract_runtime::approval::{ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
 
 pub use budget::Budget;
-pub(crate) use call_log::{CallEnd, not_started};
+pub(crate) use calls::{CallEnd, not_started};
 pub use hooks::Hook;
 use hooks::RunCondition;
 pub use loop_detection::LoopDetection;

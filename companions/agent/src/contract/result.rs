@@ -7,11 +7,11 @@ use contract_runtime::approval::{ApprovalRequest, Decision};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 
-use super::call_log::{CallLog, LoggedCall, not_started};
+use super::calls::{StepCall, StepCalls, not_started};
 use crate::event::{Event, RunError};
 use crate::message::{Conversation, Message, not_known};
 use crate::model::Usage;
-use crate::run_log::{self as log, RunLog, RunState};
+use crate::run_log::{self as log, RunLog, RunState, StoreError};
 
 /// The result of a run.
 ///
@@ -74,7 +74,7 @@ const STEPS: usize = 1_000;
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     noted: Arc<Mutex<Noted>>,
-    pub(super) calls: CallLog,
+    pub(super) calls: StepCalls,
     pub(super) log: RunLog,
     conversation: Conversation,
 }
@@ -104,7 +104,7 @@ impl Record {
     pub(super) fn new(conversation: Conversation, log: RunLog) -> Self {
         Self {
             noted: Arc::default(),
-            calls: CallLog::default(),
+            calls: StepCalls::default(),
             log,
             conversation,
         }
@@ -137,6 +137,14 @@ impl Record {
         noted.steps.push_back(event.clone());
     }
 
+    /// Records that a call begins.
+    pub(super) async fn begin(&self, call: &ToolCall) -> Result<(), StoreError> {
+        match self.calls.beginning(call) {
+            Some(record) => self.log.append(record).await,
+            None => Ok(()),
+        }
+    }
+
     /// Asks an approver, and records that the call waits for it.
     pub(super) async fn decide<F: Future<Output = Decision>>(
         &self,
@@ -145,10 +153,7 @@ impl Record {
     ) -> Decision {
         // A question of a call that a body makes is not one of its own call.
         let (id, tool) = (&request.call_id, &request.tool);
-        let waiting = self
-            .log
-            .begun(id, tool)
-            .filter(|_| self.calls.is_before_body(id, tool));
+        let waiting = self.calls.waiting(id, tool);
         let append = async |record| {
             self.log
                 .append(record)
@@ -172,7 +177,13 @@ impl Record {
         let noted = std::mem::take(&mut *self.locked());
         let past = self.conversation.past();
         let mut messages = published_messages(&self.conversation.messages(), past, &noted.rejected);
-        complete(&mut messages, past, self.calls.all(), noted.error.as_ref());
+        let made = self
+            .calls
+            .made()
+            .into_iter()
+            .map(|(_, call)| call)
+            .collect();
+        complete(&mut messages, past, made, noted.error.as_ref());
         RunResult {
             success: noted.answer.is_some() && noted.error.is_none(),
             answer: noted.answer,
@@ -209,7 +220,7 @@ fn published_messages(messages: &[Message], past: usize, rejected: &[Rejected]) 
 fn complete(
     messages: &mut Vec<Message>,
     past: usize,
-    mut made: Vec<LoggedCall>,
+    mut made: Vec<StepCall>,
     error: Option<&RunError>,
 ) {
     let timed_out = error == Some(&RunError::TimedOut);
@@ -251,7 +262,7 @@ fn complete(
 }
 
 /// What dispatch knows of a call; of equal ones, the first.
-fn take_logged(made: &mut Vec<LoggedCall>, call: &ToolCall) -> Option<LoggedCall> {
+fn take_logged(made: &mut Vec<StepCall>, call: &ToolCall) -> Option<StepCall> {
     let place = made.iter().position(|made| made.is(call))?;
     Some(made.remove(place))
 }

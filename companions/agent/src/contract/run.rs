@@ -9,7 +9,7 @@ use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::{Context, Effect, Outcome, Registry, Run, Status, ToolCall};
 
-use super::call_log::CallEnd;
+use super::calls::{CallEnd, Stage};
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::recovery::{Attempts, Recovery};
@@ -21,7 +21,7 @@ use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::inner::{InnerAgent, Turn, Wanted};
 use crate::message::Conversation;
-use crate::run_log::{self, CallState, PlannedCall, RunLog, RunState};
+use crate::run_log::{self, CallState, RunLog, RunState};
 
 /// Begins a run with a task, or without one where an earlier process left it.
 pub(super) fn stream<A: InnerAgent>(
@@ -55,7 +55,7 @@ pub(super) fn stream<A: InnerAgent>(
             let queue = EventQueue::default();
             let clock = RunClock::start(progress.elapsed);
             let run = run_of(config, &turn.context, &record, is_resumed);
-            let observer = record.calls.observer(&queue, &clock, &turn.conversation);
+            let observer = record.calls.observer(&queue, &clock);
             turn.context = std::mem::take(&mut turn.context)
                 .run(&run)
                 .observe(observer)
@@ -79,7 +79,6 @@ pub(super) fn stream<A: InnerAgent>(
                 known: known.unwrap_or_default(),
                 attempts: Attempts::default(),
                 clock,
-                calls: Vec::new(),
                 requests: Vec::new(),
                 events: 0,
                 withheld: Vec::new(),
@@ -123,10 +122,10 @@ fn run_of(config: &RunConfig, context: &Context, record: &Record, is_resumed: bo
             async move { record.decide(request, &*approver).await }
         });
     }
-    let log = record.log.clone();
+    let record = record.clone();
     run = run.before_call(move |call, _| {
-        let log = log.clone();
-        async move { log.begin(&call).await.map_err(|error| error.to_string()) }
+        let record = record.clone();
+        async move { record.begin(&call).await.map_err(|error| error.to_string()) }
     });
     if is_resumed && !context.has_run() {
         run = run.with_earlier_calls();
@@ -155,15 +154,6 @@ impl Output {
 /// The most events of one step; the longest replies have some ten thousand pieces.
 const MOST_EVENTS: u64 = 100_000;
 
-/// A call of a reply, and what has been reported of it.
-struct OpenCall {
-    call: ToolCall,
-    has_action: bool,
-    has_observation: bool,
-    /// Whether the log has its end.
-    has_record: bool,
-}
-
 /// Drives one run. `ControlFlow::Break` ends it, with the error that ended it or without.
 pub(super) struct RunDriver<'a> {
     pub(super) config: &'a RunConfig,
@@ -180,8 +170,6 @@ pub(super) struct RunDriver<'a> {
     known: BTreeMap<usize, CallState>,
     pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
-    /// The calls of the last reply.
-    calls: Vec<OpenCall>,
     /// The requests of calls that ended as asked.
     requests: Vec<ApprovalRequest>,
     /// Since the step began.
@@ -250,51 +238,25 @@ impl RunDriver<'_> {
             let call = call.clone();
             self.event(Event::Action { call }).await?;
         }
-        let open = |call: &ToolCall| OpenCall {
-            call: call.clone(),
-            has_action: false,
-            has_observation: false,
-            has_record: false,
-        };
-        self.calls = calls.iter().map(open).collect();
-        let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
-        let mut planned = Vec::new();
+        let step = self.out.record.calls.clone();
+        step.begin(registry, &calls, self.turn.conversation.messages().len());
         let known = std::mem::take(&mut self.known);
+        let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
+        let (mut made_indexes, mut made_calls) = (Vec::new(), Vec::new());
         for (index, call) in calls.into_iter().enumerate() {
-            let hints = registry
-                .tool(&call.name)
-                .map(|tool| tool.hints())
-                .unwrap_or_default();
-            let idempotent = hints.idempotent == Some(true);
-            let end = known
-                .get(&index)
-                .and_then(|known| known.told(&call, idempotent));
-            let Some(end) = end else {
-                planned.push(PlannedCall {
-                    index,
-                    call,
-                    read_only: hints.read_only == Some(true),
-                    idempotent,
-                });
+            let known = known.get(&index);
+            let Some(end) = known.and_then(|known| known.told(&call, step.is_idempotent(index)))
+            else {
+                made_indexes.push(index);
+                made_calls.push(call);
                 continue;
             };
-            self.record_end(index, &end).await?;
             outcomes.insert(index, end.outcome(&call));
-            self.out.record.calls.add_ended(
-                index,
-                call.clone(),
-                end.clone(),
-                self.turn.conversation.messages().len(),
-            );
-            let event = observation(call, end);
-            self.note(&event);
-            self.emit_observation(index, event).await;
+            step.set_end(index, end.clone());
+            self.report_end(index, end).await?;
         }
-        let calls: Vec<_> = planned.iter().map(|planned| planned.call.clone()).collect();
-        let indexes: Vec<_> = planned.iter().map(|planned| planned.index).collect();
-        self.out.record.log.plan(planned);
         let context = self.turn.context.clone();
-        let mut made = pin!(registry.call_all(calls).context(context));
+        let mut made = pin!(registry.call_all(made_calls).context(context));
         let made = loop {
             match next_input(&self.queue, end.as_mut(), |task| made.as_mut().poll(task)).await {
                 Input::Queued(event) => self.handle_queued(event).await?,
@@ -305,14 +267,9 @@ impl RunDriver<'_> {
         while let Some(event) = self.queue.next() {
             self.handle_queued(event).await?;
         }
-        for (index, outcome) in indexes.into_iter().zip(made) {
-            let end = CallEnd::of(&outcome);
-            self.record_end(index, &end).await?;
-            let call = ToolCall::new(outcome.id(), outcome.tool(), "");
-            let event = observation(call, end);
-            self.note(&event);
-            // One that was never begun, because another call of the reply ended the run.
-            self.emit_observation(index, event).await;
+        for (index, outcome) in made_indexes.into_iter().zip(made) {
+            // One that was never begun, because another call of the reply ended the run, has no observation yet.
+            self.report_end(index, CallEnd::of(&outcome)).await?;
             outcomes.insert(index, outcome);
         }
         ControlFlow::Continue(outcomes.into_values().collect())
@@ -329,15 +286,21 @@ impl RunDriver<'_> {
             .await
     }
 
-    /// Appends the end of an open call to the log, once.
-    async fn record_end(&mut self, index: usize, end: &CallEnd) -> ControlFlow<Option<RunError>> {
-        let Some(open) = self.calls.get_mut(index).filter(|open| !open.has_record) else {
-            return ControlFlow::Continue(());
-        };
-        open.has_record = true;
-        let (call, end) = (open.call.clone(), end.clone());
-        self.append(run_log::Record::Ended { index, call, end })
-            .await
+    /// Records the end of a call, and notes and emits its observation, once.
+    async fn report_end(&mut self, index: usize, end: CallEnd) -> ControlFlow<Option<RunError>> {
+        self.record_end(index, &end).await?;
+        if let Some(call) = self.out.record.calls.call(index) {
+            self.note(&observation(call, end.clone()));
+        }
+        self.emit_observation(index, end).await;
+        ControlFlow::Continue(())
+    }
+
+    async fn record_end(&self, index: usize, end: &CallEnd) -> ControlFlow<Option<RunError>> {
+        match self.out.record.calls.ending(index, end.clone()) {
+            Some(record) => self.append(record).await,
+            None => ControlFlow::Continue(()),
+        }
     }
 
     pub(super) async fn append(&self, record: run_log::Record) -> ControlFlow<Option<RunError>> {
@@ -349,30 +312,16 @@ impl RunDriver<'_> {
         }
     }
 
-    /// Emits the observation of an open call, and before it the action of one that never reached its body.
-    async fn emit_observation(&mut self, place: usize, observation: Event) {
-        let Some(open) = self.calls.get_mut(place) else {
+    /// Emits the observation of a call, once, and before it the action of one that never reached its body.
+    async fn emit_observation(&self, index: usize, end: CallEnd) {
+        let Some((call, before)) = self.out.record.calls.report(index, Stage::End) else {
             return;
         };
-        if std::mem::replace(&mut open.has_observation, true) {
-            return;
-        }
-        if !std::mem::replace(&mut open.has_action, true) {
-            let call = open.call.clone();
+        if before == Stage::Nothing {
+            let call = call.clone();
             self.out.emit(Event::Action { call }).await;
         }
-        self.out.emit(observation).await;
-    }
-
-    /// The open call that dispatch reports to have ended. Calls that are equal in everything need not be told apart.
-    fn ended(&self, call: &ToolCall) -> Option<usize> {
-        let found = |has_action| {
-            let is_it = |open: &OpenCall| {
-                !open.has_observation && open.has_action == has_action && open.call == *call
-            };
-            self.calls.iter().position(is_it)
-        };
-        found(true).or_else(|| found(false))
+        self.out.emit(observation(call, end)).await;
     }
 
     /// Something happened inside a call.
@@ -382,10 +331,9 @@ impl RunDriver<'_> {
                 self.emit_violation(&violation).await;
             }
             QueuedEvent::Event(event) => self.out.emit(event).await,
-            QueuedEvent::Entered(call) => {
-                let is_it = |open: &&mut OpenCall| !open.has_action && open.call == call;
-                if let Some(open) = self.calls.iter_mut().find(is_it) {
-                    open.has_action = true;
+            QueuedEvent::Entered(index) => {
+                let report = self.out.record.calls.report(index, Stage::Beginning);
+                if let Some((call, _)) = report {
                     self.out.emit(Event::Action { call }).await;
                 }
             }
@@ -393,14 +341,14 @@ impl RunDriver<'_> {
             QueuedEvent::Ended(violation) => return self.recover(&violation, None).await,
             // The model has read the outcome of the call, and can do nothing about what came after it.
             QueuedEvent::Late(violation) => return self.end_run(&violation),
-            QueuedEvent::Outcome(call, end, asked) => {
+            QueuedEvent::Outcome(index, asked) => {
                 if let Some(request) = asked {
                     self.requests.push(request.clone());
                     self.out.emit(Event::ApprovalRequested { request }).await;
                 }
-                if let Some(place) = self.ended(&call) {
-                    self.record_end(place, &end).await?;
-                    self.emit_observation(place, observation(call, end)).await;
+                if let Some(end) = self.out.record.calls.end(index) {
+                    self.record_end(index, &end).await?;
+                    self.emit_observation(index, end).await;
                 }
             }
         }
@@ -423,13 +371,11 @@ impl RunDriver<'_> {
             let is_told = match &event {
                 QueuedEvent::Event(_) | QueuedEvent::Entered(_) => true,
                 QueuedEvent::Ended(_) | QueuedEvent::Late(_) => false,
-                QueuedEvent::Outcome(call, end, _) => {
-                    let place = self.ended(call);
-                    if let Some(place) = place {
-                        let _ = self.record_end(place, end).await;
-                    }
-                    let open = place.and_then(|place| self.calls.get(place));
-                    end.status != Status::Violation && open.is_some_and(|open| open.has_action)
+                QueuedEvent::Outcome(index, _) => {
+                    let calls = &self.out.record.calls;
+                    let end = calls.end(*index);
+                    let is_violation = end.is_some_and(|end| end.status == Status::Violation);
+                    !is_violation && calls.is_reported(*index)
                 }
             };
             if is_told {
@@ -438,14 +384,11 @@ impl RunDriver<'_> {
             }
         }
         let is_late = *error == RunError::TimedOut;
-        for logged in self.out.record.calls.all() {
-            let end = logged.end(is_late);
-            let is_it = |open: &OpenCall| !open.has_record && logged.is(&open.call);
+        for (index, call) in self.out.record.calls.made() {
+            let end = call.end(is_late);
             // A call that has not begun is made when the run goes on.
-            if end.effect != Effect::None
-                && let Some(place) = self.calls.iter().position(is_it)
-            {
-                let _ = self.record_end(place, &end).await;
+            if call.has_ended() || end.effect != Effect::None {
+                let _ = self.record_end(index, &end).await;
             }
         }
         // A call that asks is made again when the run goes on, and the model reads the outcome of that one.
@@ -475,7 +418,7 @@ impl RunDriver<'_> {
             }));
         }
         if begins {
-            self.out.record.calls.begin_step();
+            self.out.record.calls.clear();
             let most = self.config.max_steps;
             if self.state.replies() > most {
                 return ControlFlow::Break(Some(RunError::TooManySteps { most }));

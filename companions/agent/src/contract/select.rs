@@ -15,10 +15,6 @@ use crate::generator::Events;
 use crate::inner::{Turn, Wanted};
 
 /// The next input of a run.
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it lives for one turn of the loop"
-)]
 pub(super) enum Input<T> {
     /// The context of the run ends it.
     End(RunError),

@@ -312,18 +312,8 @@ impl<const N: usize> From<[Message; N]> for RunState {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunLog {
     state: Arc<Mutex<RunState>>,
-    planned: Arc<Mutex<Vec<PlannedCall>>>,
     /// Held while a record is appended, so that each is appended behind the one before it.
     place: Arc<tokio::sync::Mutex<Option<StorePlace>>>,
-}
-
-/// A call of the last reply that is made now.
-#[derive(Clone, Debug)]
-pub(crate) struct PlannedCall {
-    pub(crate) index: usize,
-    pub(crate) call: ToolCall,
-    pub(crate) read_only: bool,
-    pub(crate) idempotent: bool,
 }
 
 impl RunLog {
@@ -331,7 +321,6 @@ impl RunLog {
         let place = state.place.take();
         Self {
             state: Arc::new(Mutex::new(state)),
-            planned: Arc::default(),
             place: Arc::new(tokio::sync::Mutex::new(place)),
         }
     }
@@ -347,45 +336,6 @@ impl RunLog {
         }
         self.state.lock().apply(record);
         Ok(())
-    }
-
-    /// Sets which calls are made next.
-    pub(crate) fn plan(&self, calls: Vec<PlannedCall>) {
-        *self.planned.lock() = calls;
-    }
-
-    /// Records that a planned call begins, unless it changes nothing. Of calls that are equal in everything, one is as good as another.
-    pub(crate) async fn begin(&self, call: &ToolCall) -> Result<(), StoreError> {
-        let planned = {
-            let mut planned = self.planned.lock();
-            let place = planned.iter().position(|planned| planned.call == *call);
-            place.map(|place| planned.remove(place))
-        };
-        let Some(planned) = planned.filter(|planned| !planned.read_only) else {
-            return Ok(());
-        };
-        let PlannedCall {
-            index,
-            call,
-            idempotent,
-            ..
-        } = planned;
-        self.append(Record::Began {
-            index,
-            call,
-            idempotent,
-        })
-        .await
-    }
-
-    /// Returns the place of the call with this id and tool that has begun and not ended, if there is exactly one.
-    pub(crate) fn begun(&self, id: &str, tool: &str) -> Option<usize> {
-        let state = self.state.lock();
-        let is_it =
-            |one: &&CallState| one.end.is_none() && one.call.id == id && one.call.name == tool;
-        let mut begun = state.calls.iter().filter(|(_, one)| is_it(one));
-        let (index, _) = begun.next()?;
-        begun.next().is_none().then_some(*index)
     }
 
     /// The state so far.
