@@ -287,7 +287,7 @@ pub(crate) fn assertion(errors: &mut Errors, input: ParseStream<'_>) -> Option<A
 
 /// What follows a condition: a message with the values that it shows, then `key = value`.
 ///
-/// `form` is how a condition is written, and `other` what to write for an expression that is no message.
+/// `form` is how a condition is written, and `other` what to write where an expression cannot be a message.
 fn behind(
     errors: &mut Errors,
     condition: &Expr,
