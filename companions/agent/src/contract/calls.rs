@@ -3,17 +3,13 @@
 use std::sync::Arc;
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
-use contract_runtime::dynamic::CallError;
 use contract_runtime::observe::{CheckEvent, Observer};
-use contract_runtime::{Content, Effect, Hints, Outcome, Registry, Status, ToolCall};
+use contract_runtime::{Effect, Hints, Registry, Status, ToolCall};
 use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::clock::RunClock;
 use super::event_queue::EventQueue;
-use crate::message::Message;
-use crate::run_log::Record;
+use crate::run_log::{CallEnd, Record};
 
 /// The calls of the last reply, as dispatch, the driver and the result of a run see them; clones are the same calls.
 #[derive(Clone, Debug, Default)]
@@ -45,72 +41,6 @@ pub(super) enum Stage {
     Nothing,
     Beginning,
     End,
-}
-
-/// How a call ended, as a record says it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CallEnd {
-    pub(super) status: Status,
-    pub(super) effect: Effect,
-    pub(super) text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) value: Option<Value>,
-}
-
-impl CallEnd {
-    pub(super) fn of(outcome: &Outcome) -> Self {
-        Self {
-            status: outcome.status(),
-            effect: outcome.effect(),
-            text: outcome.clone().into_result().text().to_owned(),
-            value: outcome.value(),
-        }
-    }
-
-    /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run goes on.
-    pub(crate) fn is_open(&self) -> bool {
-        let given_up = [Status::Asked, Status::Cancelled, Status::TimedOut];
-        self.effect == Effect::None && given_up.contains(&self.status)
-    }
-
-    /// The end of a call that began and of which nothing more is known.
-    pub(crate) fn unknown() -> Self {
-        Self {
-            status: Status::Cancelled,
-            effect: Effect::Unknown,
-            text: format!("the program ended while this call was running; {MAY_HAVE_TAKEN_EFFECT}"),
-            value: None,
-        }
-    }
-
-    pub(crate) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// What the model is told of a call that ended in this way.
-    pub(crate) fn message(self, call: &ToolCall) -> Message {
-        Message::Tool {
-            call_id: call.id.clone(),
-            tool: call.name.clone(),
-            status: self.status,
-            effect: self.effect,
-            text: self.text,
-        }
-    }
-
-    /// The outcome of a call that ended in this way.
-    pub(crate) fn outcome(&self, call: &ToolCall) -> Outcome {
-        let answer = match self.status {
-            Status::Ok => Ok(Content::text(&*self.text)),
-            status => Err(CallError::Ended {
-                status,
-                error: self.text.clone(),
-                effect: self.effect,
-                may_still_run: false,
-            }),
-        };
-        Outcome::new(&*call.id, &*call.name, answer)
-    }
 }
 
 impl StepCalls {
@@ -323,17 +253,7 @@ impl StepCall {
             Some(end) => end.clone(),
             None if self.blocking => running("; it may still be running"),
             None if self.entered => running(""),
-            None => not_started(),
+            None => CallEnd::not_started(),
         }
-    }
-}
-
-/// A call that the run did not get as far as.
-pub(crate) fn not_started() -> CallEnd {
-    CallEnd {
-        status: Status::Cancelled,
-        effect: Effect::None,
-        text: "not started, because the run had ended".to_owned(),
-        value: None,
     }
 }

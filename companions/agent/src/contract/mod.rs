@@ -29,14 +29,12 @@ use contract_runtime::approval::{ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
 
 pub use budget::Budget;
-pub(crate) use calls::{CallEnd, not_started};
 pub use hooks::Hook;
 use hooks::RunCondition;
 pub use loop_detection::LoopDetection;
 pub use recovery::Recovery;
 pub use result::{RunResult, RunStatistics};
 pub use state::IterationState;
-pub(crate) use state::Progress;
 
 use super::generator::Events;
 use super::inner::InnerAgent;

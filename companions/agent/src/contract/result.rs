@@ -7,11 +7,11 @@ use contract_runtime::approval::{ApprovalRequest, Decision};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 
-use super::calls::{StepCall, StepCalls, not_started};
+use super::calls::{StepCall, StepCalls};
 use crate::event::{Event, RunError};
 use crate::message::{Conversation, Message, not_known};
 use crate::model::Usage;
-use crate::run_log::{self as log, RunLog, RunState, StoreError};
+use crate::run_log::{self as log, CallEnd, RunLog, RunState, StoreError};
 
 /// The result of a run.
 ///
@@ -242,7 +242,7 @@ fn complete(
                 let end = match take_logged(&mut made, call) {
                     Some(made) => made.end(timed_out),
                     None if asked < past => return not_known(call),
-                    None => not_started(),
+                    None => CallEnd::not_started(),
                 };
                 end.message(call)
             })

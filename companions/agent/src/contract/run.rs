@@ -9,19 +9,19 @@ use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::{Context, Effect, Outcome, Registry, Run, Status, ToolCall};
 
-use super::calls::{CallEnd, Stage};
+use super::calls::Stage;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::recovery::{Attempts, Recovery};
 use super::result::{Record, RunResult};
 use super::select::{Input, Next, next_input, poll_inner, run_end};
-use super::state::{IterationState, Progress};
+use super::state::IterationState;
 use super::{ContractAgent, RunConfig};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::inner::{InnerAgent, Turn, Wanted};
 use crate::message::Conversation;
-use crate::run_log::{self, CallState, RunLog, RunState};
+use crate::run_log::{self, CallEnd, CallState, Progress, RunLog, RunState};
 
 /// Begins a run with a task, or without one where an earlier process left it.
 pub(super) fn stream<A: InnerAgent>(

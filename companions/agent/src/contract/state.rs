@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use contract_runtime::__family::canonical;
 use contract_runtime::{Status, ToolCall};
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
 use crate::event::{Event, REPLY};
 use crate::model::Usage;
+use crate::run_log::Progress;
 
 /// The most observations that a state holds, and the most characters of each.
 const REMEMBERED: usize = 10;
@@ -74,18 +75,6 @@ pub struct IterationState {
     /// The last results of calls that ended well.
     #[serde(skip)]
     results: VecDeque<String>,
-}
-
-/// What a run has spent.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-#[serde(default)]
-pub(crate) struct Progress {
-    iterations: u64,
-    asked_again: u64,
-    tool_calls: u64,
-    errors: u64,
-    pub(super) elapsed: Duration,
-    pub(super) usage: Usage,
 }
 
 fn milliseconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::Ok, S::Error> {

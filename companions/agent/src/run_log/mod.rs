@@ -1,20 +1,23 @@
 //! The log of a run: its records, the state that they give, and the stores that keep them.
 
+mod call;
 mod file_store;
 mod store;
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
+use std::time::Duration;
 
 use contract_runtime::ToolCall;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::call::{CallEnd, CallState};
 pub use self::file_store::FileStore;
 pub use self::store::{MemoryStore, RunStore, StoreError, Stored};
-use crate::contract::{CallEnd, Progress, not_started};
 use crate::message::{Message, written_call};
+use crate::model::Usage;
 
 /// The format of the records below, which each log begins with.
 const FORMAT: u32 = 1;
@@ -51,6 +54,18 @@ pub(crate) enum Record {
     },
     /// The last reply was the answer, and every condition on it held.
     Answered { answer: String, progress: Progress },
+}
+
+/// What a run has spent.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub(crate) struct Progress {
+    pub(crate) iterations: u64,
+    pub(crate) asked_again: u64,
+    pub(crate) tool_calls: u64,
+    pub(crate) errors: u64,
+    pub(crate) elapsed: Duration,
+    pub(crate) usage: Usage,
 }
 
 /// A run as its log tells it: the conversation, the calls of the last reply, and what has been spent.
@@ -93,45 +108,6 @@ pub struct RunState {
     answer: Option<String>,
     #[serde(skip)]
     place: Option<StorePlace>,
-}
-
-/// What the log knows of a call.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct CallState {
-    #[serde(deserialize_with = "written_call")]
-    pub(crate) call: ToolCall,
-    pub(crate) idempotent: bool,
-    /// Whether a person had not decided yet.
-    pub(crate) asked: bool,
-    pub(crate) end: Option<CallEnd>,
-}
-
-impl CallState {
-    /// Returns the end that the model is told when the run goes on; none, if the call is made then.
-    pub(crate) fn told(&self, call: &ToolCall, idempotent: bool) -> Option<CallEnd> {
-        if !self.is_of(call) {
-            return Some(CallEnd::unknown());
-        }
-        let Some(end) = &self.end else {
-            let is_made = self.asked || self.idempotent && idempotent;
-            return (!is_made).then(CallEnd::unknown);
-        };
-        (!end.is_open()).then(|| end.clone())
-    }
-
-    /// The end that the model is told where the call is not made any more.
-    fn last_end(&self) -> CallEnd {
-        match &self.end {
-            Some(end) => end.clone(),
-            None if self.asked => not_started(),
-            None => CallEnd::unknown(),
-        }
-    }
-
-    /// Whether it is this call; the id of a call in text differs from process to process.
-    fn is_of(&self, call: &ToolCall) -> bool {
-        self.call.name == call.name && self.call.arguments == call.arguments
-    }
 }
 
 /// Where the log of a run is kept, and how many records it has.
@@ -272,7 +248,7 @@ impl RunState {
             let ends = calls.iter().enumerate().map(|(index, call)| {
                 let known = known.get(&index).filter(|known| known.is_of(call));
                 known
-                    .map_or_else(not_started, CallState::last_end)
+                    .map_or_else(CallEnd::not_started, CallState::last_end)
                     .message(call)
             });
             ends.collect()

@@ -1,0 +1,124 @@
+//! What the log of a run knows of a call.
+
+use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
+use contract_runtime::dynamic::CallError;
+use contract_runtime::{Content, Effect, Outcome, Status, ToolCall};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::message::{Message, written_call};
+
+/// How a call ended, as a record says it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CallEnd {
+    pub(crate) status: Status,
+    pub(crate) effect: Effect,
+    pub(crate) text: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) value: Option<Value>,
+}
+
+impl CallEnd {
+    pub(crate) fn of(outcome: &Outcome) -> Self {
+        Self {
+            status: outcome.status(),
+            effect: outcome.effect(),
+            text: outcome.clone().into_result().text().to_owned(),
+            value: outcome.value(),
+        }
+    }
+
+    /// A call that the run did not get as far as.
+    pub(crate) fn not_started() -> Self {
+        Self {
+            status: Status::Cancelled,
+            effect: Effect::None,
+            text: "not started, because the run had ended".to_owned(),
+            value: None,
+        }
+    }
+
+    /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run goes on.
+    pub(crate) fn is_open(&self) -> bool {
+        let given_up = [Status::Asked, Status::Cancelled, Status::TimedOut];
+        self.effect == Effect::None && given_up.contains(&self.status)
+    }
+
+    /// The end of a call that began and of which nothing more is known.
+    pub(crate) fn unknown() -> Self {
+        Self {
+            status: Status::Cancelled,
+            effect: Effect::Unknown,
+            text: format!("the program ended while this call was running; {MAY_HAVE_TAKEN_EFFECT}"),
+            value: None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What the model is told of a call that ended in this way.
+    pub(crate) fn message(self, call: &ToolCall) -> Message {
+        Message::Tool {
+            call_id: call.id.clone(),
+            tool: call.name.clone(),
+            status: self.status,
+            effect: self.effect,
+            text: self.text,
+        }
+    }
+
+    /// The outcome of a call that ended in this way.
+    pub(crate) fn outcome(&self, call: &ToolCall) -> Outcome {
+        let answer = match self.status {
+            Status::Ok => Ok(Content::text(&*self.text)),
+            status => Err(CallError::Ended {
+                status,
+                error: self.text.clone(),
+                effect: self.effect,
+                may_still_run: false,
+            }),
+        };
+        Outcome::new(&*call.id, &*call.name, answer)
+    }
+}
+
+/// What the log knows of a call.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct CallState {
+    #[serde(deserialize_with = "written_call")]
+    pub(crate) call: ToolCall,
+    pub(crate) idempotent: bool,
+    /// Whether a person had not decided yet.
+    pub(crate) asked: bool,
+    pub(crate) end: Option<CallEnd>,
+}
+
+impl CallState {
+    /// Returns the end that the model is told when the run goes on; none, if the call is made then.
+    pub(crate) fn told(&self, call: &ToolCall, idempotent: bool) -> Option<CallEnd> {
+        if !self.is_of(call) {
+            return Some(CallEnd::unknown());
+        }
+        let Some(end) = &self.end else {
+            let is_made = self.asked || self.idempotent && idempotent;
+            return (!is_made).then(CallEnd::unknown);
+        };
+        (!end.is_open()).then(|| end.clone())
+    }
+
+    /// The end that the model is told where the call is not made any more.
+    pub(super) fn last_end(&self) -> CallEnd {
+        match &self.end {
+            Some(end) => end.clone(),
+            None if self.asked => CallEnd::not_started(),
+            None => CallEnd::unknown(),
+        }
+    }
+
+    /// Whether it is this call; the id of a call in text differs from process to process.
+    pub(super) fn is_of(&self, call: &ToolCall) -> bool {
+        self.call.name == call.name && self.call.arguments == call.arguments
+    }
+}
