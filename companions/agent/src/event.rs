@@ -48,6 +48,11 @@ pub enum Event {
         /// The piece.
         text: String,
     },
+    /// A piece of what the model thinks before it speaks, where its provider tells.
+    Reasoning {
+        /// The piece.
+        text: String,
+    },
     /// What the model said before it acts; empty if it said nothing.
     Thought {
         /// The text.

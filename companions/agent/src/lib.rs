@@ -18,7 +18,8 @@ pub use generator::{Emitter, Events, stream_with};
 pub use inner::{ConstrainedAgent, InnerAgent, ReActAgent, ToolCallingAgent, Turn, reply_schema};
 pub use message::{Conversation, Message};
 pub use model::{
-    Delta, Model, ModelError, Recorder, RecordingError, Replay, Reply, Request, Scripted, Usage,
+    Delta, Model, ModelError, Reasoning, Recorder, RecordingError, Replay, Reply, Request,
+    Scripted, Usage,
 };
 #[cfg(feature = "genai")]
 pub use model::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};

@@ -7,6 +7,8 @@ use contract_runtime::{Effect, Status, ToolCall};
 use parking_lot::Mutex;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::model::Reasoning;
+
 /// One message in a conversation with a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
@@ -36,6 +38,9 @@ pub enum Message {
             deserialize_with = "written_calls"
         )]
         calls: Vec<ToolCall>,
+        /// What the model thought before it spoke, for the provider that gave it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reasoning: Option<Reasoning>,
     },
     /// The outcome of a call.
     Tool {
@@ -60,7 +65,7 @@ impl Message {
             Self::System { text, .. } | Self::User { text } | Self::Tool { text, .. } => {
                 count(text)
             }
-            Self::Assistant { text, calls } => {
+            Self::Assistant { text, calls, .. } => {
                 let calls = calls.iter();
                 let calls = calls.map(|call| count(&call.name) + count(&call.arguments));
                 count(text) + calls.sum::<u64>()

@@ -117,7 +117,7 @@ impl Record {
     pub(super) fn event(&self, event: &Event) {
         let mut noted = self.locked();
         match event {
-            Event::TextDelta { .. } => return,
+            Event::TextDelta { .. } | Event::Reasoning { .. } => return,
             Event::Omitted {
                 checks, violations, ..
             } => {
@@ -270,7 +270,11 @@ fn take_logged(made: &mut Vec<StepCall>, call: &ToolCall) -> Option<StepCall> {
 /// Hides the message of an answer, and the feedback on it.
 fn hide_at(messages: &mut [Message], place: usize, rejected: &Rejected) {
     let mut after = messages.iter_mut().skip(place);
-    if let Some(Message::Assistant { text, .. }) = after.next() {
+    if let Some(Message::Assistant {
+        text, reasoning, ..
+    }) = after.next()
+    {
+        *reasoning = None;
         REJECTED.clone_into(text);
     }
     if let Some(Message::User { text }) = after.next()
@@ -283,9 +287,10 @@ fn hide_at(messages: &mut [Message], place: usize, rejected: &Rejected) {
 /// Hides every message that holds the answer, if it is not known which one does.
 fn hide_in(message: &mut Message, rejected: &Rejected) {
     match message {
-        Message::Assistant { text, .. }
-            if !rejected.answer.is_empty() && text.contains(&rejected.answer) =>
-        {
+        Message::Assistant {
+            text, reasoning, ..
+        } if !rejected.answer.is_empty() && text.contains(&rejected.answer) => {
+            *reasoning = None;
             REJECTED.clone_into(text);
         }
         Message::User { text } if text.contains(&rejected.feedback) => REFUSED.clone_into(text),

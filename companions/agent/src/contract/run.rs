@@ -429,7 +429,9 @@ impl RunDriver<'_> {
             self.state.estimated_prompt_chars = self.turn.conversation.characters();
         }
         match event {
-            Event::TextDelta { .. } | Event::Thought { .. } if self.may_reject_an_answer() => {
+            Event::TextDelta { .. } | Event::Reasoning { .. } | Event::Thought { .. }
+                if self.may_reject_an_answer() =>
+            {
                 self.emit_withheld_reply().await;
                 self.withheld.push(event);
             }

@@ -165,7 +165,7 @@ impl IterationState {
             Event::Retry { contract, .. } if contract == REPLY => self.asked_again += 1,
             _ => {}
         }
-        if !matches!(event, Event::TextDelta { .. }) {
+        if !matches!(event, Event::TextDelta { .. } | Event::Reasoning { .. }) {
             remember(&mut self.events, EVENTS, shortened(event));
         }
     }

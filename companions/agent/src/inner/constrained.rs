@@ -18,7 +18,7 @@ use super::{InnerAgent, Turn, begin, read_reply};
 use crate::event::{Event, REPLY, RunError};
 use crate::generator::{Emitter, Events, stream_with};
 use crate::message::Message;
-use crate::model::{Model, ModelError, Request};
+use crate::model::{Model, ModelError, Reasoning, Request};
 
 /// Lets a text-only model call tools and answer, with each reply constrained to one JSON object.
 ///
@@ -102,17 +102,17 @@ impl<M: Model> ConstrainedAgent<M> {
         self
     }
 
-    /// One reply: its text, and what it says, or a sentence for the model why it is of no use.
+    /// One reply: its text and reasoning, and what it says, or a sentence for the model why it is of no use.
     async fn read(
         &self,
         turn: &Turn,
         emitter: &Emitter,
-    ) -> Result<(String, Result<ParsedReply, String>), RunError> {
+    ) -> Result<(String, Option<Reasoning>, Result<ParsedReply, String>), RunError> {
         let messages = turn.conversation.messages();
         let request = Request::new(&messages).response_schema(&self.schema);
         let mut transcript = Transcript::default();
         let show = |piece: String| transcript.push(&piece);
-        let (mut text, calls) =
+        let (mut text, calls, reasoning) =
             read_reply(turn, &self.model, request, emitter, LONGEST, show).await?;
         let parsed = match calls.first() {
             _ if text.len() > LONGEST => {
@@ -125,7 +125,7 @@ impl<M: Model> ConstrainedAgent<M> {
             )),
             None => ParsedReply::read(&text, self.reasoning),
         };
-        Ok((text, parsed))
+        Ok((text, reasoning, parsed))
     }
 
     /// A reply that can be used, after as many as there may be that cannot.
@@ -133,12 +133,13 @@ impl<M: Model> ConstrainedAgent<M> {
         let mut attempt = 0;
         loop {
             turn.before_request().await;
-            let (text, parsed) = self.read(turn, emitter).await?;
+            let (text, reasoning, parsed) = self.read(turn, emitter).await?;
             let reason = match parsed {
                 Ok(parsed) => {
                     let message = Message::Assistant {
                         text,
                         calls: Vec::new(),
+                        reasoning,
                     };
                     match parsed {
                         ParsedReply::Answer { .. } => turn.push_answer(message),
@@ -159,6 +160,7 @@ impl<M: Model> ConstrainedAgent<M> {
             turn.conversation.push(Message::Assistant {
                 text,
                 calls: Vec::new(),
+                reasoning,
             });
             turn.conversation.push(Message::User {
                 text: feedback.clone(),

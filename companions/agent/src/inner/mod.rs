@@ -22,7 +22,7 @@ pub use tool_calling::ToolCallingAgent;
 use super::event::{Event, RunError};
 use super::generator::{Emitter, Events};
 use super::message::{Conversation, Message};
-use super::model::{Delta, Model, Request, Usage};
+use super::model::{Delta, Model, Reasoning, Request, Usage};
 
 /// Drives a model through a task: asks it, says which calls it wants, and emits its thoughts and its answer.
 ///
@@ -105,9 +105,13 @@ impl Turn {
     ///
     /// The conversation does not have it yet. A run whose inner agent leaves it and asks the model ends.
     #[must_use]
-    pub fn stored_reply(&self) -> Option<(String, Vec<ToolCall>)> {
+    pub fn stored_reply(&self) -> Option<(String, Vec<ToolCall>, Option<Reasoning>)> {
         match self.exchange.lock().stored.take()? {
-            Message::Assistant { text, calls } => Some((text, calls)),
+            Message::Assistant {
+                text,
+                calls,
+                reasoning,
+            } => Some((text, calls, reasoning)),
             _ => None,
         }
     }
@@ -189,8 +193,8 @@ fn begin(turn: &Turn, system: Option<String>) {
     }
 }
 
-/// Reads one reply of a model, and returns its text and calls; it may be stored. What `show` makes of a piece of text is emitted as it
-/// arrives. A reply whose text is longer than `most` bytes is stopped.
+/// Reads one reply of a model, and returns its text, calls and reasoning; it may be stored. What `show` makes of a piece of text is
+/// emitted as it arrives. A reply whose text is longer than `most` bytes is stopped.
 async fn read_reply(
     turn: &Turn,
     model: &impl Model,
@@ -198,12 +202,12 @@ async fn read_reply(
     emitter: &Emitter,
     most: usize,
     mut show: impl FnMut(String) -> String + Send,
-) -> Result<(String, Vec<ToolCall>), RunError> {
+) -> Result<(String, Vec<ToolCall>, Option<Reasoning>), RunError> {
     if let Some(stored) = turn.stored_reply() {
         return Ok(stored);
     }
     let mut pieces = model.reply(request);
-    let (mut text, mut calls) = (String::new(), Vec::new());
+    let (mut text, mut calls, mut reasoning) = (String::new(), Vec::new(), None);
     let (mut begun, mut reported, mut failed) = (false, false, None);
     while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
         begun |= piece.is_ok();
@@ -218,6 +222,8 @@ async fn read_reply(
                     emitter.emit(Event::TextDelta { text }).await;
                 }
             }
+            Ok(Delta::Reasoning(text)) => emitter.emit(Event::Reasoning { text }).await,
+            Ok(Delta::KeptReasoning(kept)) => reasoning = Some(kept),
             Ok(Delta::Call(call)) => calls.push(call),
             Ok(Delta::Usage(usage)) => {
                 reported = true;
@@ -234,5 +240,5 @@ async fn read_reply(
         let usage = Usage::uncounted();
         emitter.emit(Event::Usage { usage }).await;
     }
-    failed.map_or(Ok((text, calls)), Err)
+    failed.map_or(Ok((text, calls, reasoning)), Err)
 }

@@ -41,12 +41,13 @@ impl<M: Model> ToolCallingAgent<M> {
             turn.before_request().await;
             let messages = turn.conversation.messages();
             let request = Request::new(&messages).tools(&self.registry);
-            let (text, calls) =
+            let (text, calls, reasoning) =
                 read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
             let message = Message::Assistant {
                 text: text.clone(),
                 calls: calls.clone(),
+                reasoning,
             };
             if calls.is_empty() && text.trim().is_empty() {
                 turn.conversation.push(message);

@@ -57,7 +57,9 @@ use crate::generator::stream_with;
 /// - Redirects are not followed, and keys appear in no error, no span and no `Debug` output.
 /// - Arguments of streamed calls reach the dispatcher as the model wrote them over chat completions and Anthropic messages. Elsewhere
 ///   they arrive as JSON values: of equal keys only the last is there, and spacing and the exact form of numbers are lost.
-/// - What the model thinks before it speaks is not given out, and is not sent back in the next request.
+/// - What the model thinks before it speaks is given out as [`Delta::Reasoning`](crate::Delta::Reasoning) where the provider tells it. What
+///   the provider wants back of it goes back to this provider and model: `reasoning_content` of chat completions, thinking blocks of
+///   Anthropic, and thought signatures of Gemini. `reasoning_details` of chat completions go back only where replies are not streamed.
 #[derive(Clone)]
 pub struct GenaiModel {
     client: Client,
@@ -111,7 +113,7 @@ impl GenaiModel {
     async fn ask(
         &self,
         request: &Request<'_>,
-        emitter: &mut ReplyEmitter,
+        emitter: &mut ReplyEmitter<'_>,
     ) -> Result<(), ModelError> {
         let mut tries = 1;
         loop {
@@ -137,11 +139,11 @@ impl GenaiModel {
     async fn once(
         &self,
         request: &Request<'_>,
-        emitter: &mut ReplyEmitter,
+        emitter: &mut ReplyEmitter<'_>,
         faults: Faults<'_>,
     ) -> Result<(), ModelError> {
         let settings = &self.settings;
-        let chat = request::conversation(request.messages, settings.provider);
+        let chat = request::conversation(request.messages, settings);
         let options = request::options(request, settings)?;
         let (client, target) = (&self.client, self.target());
         if settings.streams {
@@ -195,6 +197,8 @@ impl Model for GenaiModel {
             async move {
                 let mut emitter = ReplyEmitter {
                     emitter,
+                    provider: self.settings.provider,
+                    model: &self.settings.model,
                     span: inside,
                     begun: false,
                     text: String::new(),

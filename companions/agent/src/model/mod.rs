@@ -105,10 +105,39 @@ impl<'a> Request<'a> {
 pub enum Delta {
     /// More text.
     Text(String),
+    /// More of what the model thinks before it speaks.
+    Reasoning(String),
+    /// The reasoning of the whole reply, as its provider wants it back.
+    KeptReasoning(Reasoning),
     /// A complete tool call.
     Call(ToolCall),
     /// The token usage of the reply.
     Usage(Usage),
+}
+
+/// The reasoning of a reply in the form in which it goes back: only to the provider and the model that gave it, and unchanged.
+///
+/// Providers refuse a conversation in which a reply with calls lacks it, or has that of another model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Reasoning {
+    /// The provider that gave it.
+    pub provider: String,
+    /// The model that gave it.
+    pub model: String,
+    /// Texts, signatures and encrypted blocks, in a form that only the adapter of this provider reads.
+    pub data: Vec<Value>,
+}
+
+impl Reasoning {
+    /// Creates the reasoning of a reply of this provider and model, for a [`Model`] of your own.
+    pub fn new(provider: impl Into<String>, model: impl Into<String>, data: Vec<Value>) -> Self {
+        Self {
+            provider: provider.into(),
+            model: model.into(),
+            data,
+        }
+    }
 }
 
 /// Token usage of a reply.
@@ -119,6 +148,12 @@ pub struct Usage {
     pub input_tokens: u64,
     /// Tokens that the model wrote.
     pub output_tokens: u64,
+    /// How many of the tokens read were in the provider's cache.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub cached_tokens: u64,
+    /// How many of the tokens written were reasoning.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub reasoning_tokens: u64,
     /// Replies without token counts, such as those that were stopped; their tokens are not counted.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub uncounted_replies: u64,
@@ -136,6 +171,8 @@ impl Usage {
         Self {
             input_tokens,
             output_tokens,
+            cached_tokens: 0,
+            reasoning_tokens: 0,
             uncounted_replies: 0,
         }
     }
@@ -143,9 +180,8 @@ impl Usage {
     /// One reply that did not say what it cost.
     pub(super) const fn uncounted() -> Self {
         Self {
-            input_tokens: 0,
-            output_tokens: 0,
             uncounted_replies: 1,
+            ..Self::new(0, 0)
         }
     }
 }
@@ -154,6 +190,8 @@ impl std::ops::AddAssign for Usage {
     fn add_assign(&mut self, more: Self) {
         self.input_tokens = self.input_tokens.saturating_add(more.input_tokens);
         self.output_tokens = self.output_tokens.saturating_add(more.output_tokens);
+        self.cached_tokens = self.cached_tokens.saturating_add(more.cached_tokens);
+        self.reasoning_tokens = self.reasoning_tokens.saturating_add(more.reasoning_tokens);
         let uncounted = &mut self.uncounted_replies;
         *uncounted = uncounted.saturating_add(more.uncounted_replies);
     }

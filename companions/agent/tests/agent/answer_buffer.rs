@@ -61,6 +61,7 @@ async fn the_message_of_a_rejected_answer_is_kept_back_and_no_other() {
             Message::Assistant {
                 text: "2 and 2".to_owned(),
                 calls: Vec::new(),
+                reasoning: None,
             },
         ];
         let result = rejected(agent, past.clone()).await;
@@ -110,6 +111,7 @@ impl InnerAgent for Plain {
                 turn.conversation.push(Message::Assistant {
                     text: text.to_owned(),
                     calls: Vec::new(),
+                    reasoning: None,
                 });
                 if text == "it is 2" {
                     continue;
@@ -129,6 +131,7 @@ async fn where_nobody_says_which_message_it_is_all_that_hold_the_answer_are_kept
     let past = vec![Message::Assistant {
         text: "2 of old".to_owned(),
         calls: Vec::new(),
+        reasoning: None,
     }];
     let result = rejected(Plain, past).await;
     assert_eq!(said(&result), ["2 of old", REJECTED, REJECTED, "two"]);

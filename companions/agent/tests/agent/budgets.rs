@@ -67,7 +67,7 @@ async fn every_budget_ends_a_run_beyond_it_and_no_other() {
 fn characters(request: &[Message]) -> u64 {
     let count = |text: &str| text.chars().count() as u64;
     let all = request.iter().map(|message| match message {
-        Message::Assistant { text, calls } => {
+        Message::Assistant { text, calls, .. } => {
             let calls = calls.iter();
             let calls = calls.map(|call| count(&call.name) + count(&call.arguments));
             count(text) + calls.sum::<u64>()
@@ -87,7 +87,11 @@ async fn the_budget_of_characters_counts_all_messages_of_a_request() {
         let calls = Vec::new();
         [
             Message::User { text: text.clone() },
-            Message::Assistant { text, calls },
+            Message::Assistant {
+                text,
+                calls,
+                reasoning: None,
+            },
         ]
     };
     let run = async |way: usize, budget: u64| {

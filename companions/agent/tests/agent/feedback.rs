@@ -246,6 +246,7 @@ fn open_past() -> Vec<Message> {
     let assistant = |ids: &[&str]| Message::Assistant {
         text: String::new(),
         calls: ids.iter().map(|id| call(id)).collect(),
+        reasoning: None,
     };
     vec![
         Message::User {

@@ -147,7 +147,7 @@ fn said(result: &RunResult) -> Vec<(u64, Option<Status>, String)> {
     let mut said = Vec::new();
     let mut messages = result.messages.iter().peekable();
     while let Some(message) = messages.next() {
-        let Message::Assistant { text, calls } = message else {
+        let Message::Assistant { text, calls, .. } = message else {
             continue;
         };
         for call in calls {

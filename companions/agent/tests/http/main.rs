@@ -7,6 +7,7 @@ mod dropped;
 mod endless;
 mod faults;
 mod kinds;
+mod reasoning;
 mod retries;
 mod secrets;
 mod server;

@@ -24,6 +24,8 @@ pub(crate) enum Answer {
     Says(String),
     /// Calls of tools: id, name, and arguments as text.
     Calls(Vec<(String, String, String)>),
+    /// One of these two behind reasoning, which every later request has to hold.
+    Reasons(&'static str, Box<Answer>),
     /// A status, headers and a body.
     Raw(u16, Vec<(&'static str, String)>, String),
     /// Events, piece by piece.
@@ -58,6 +60,8 @@ pub(crate) struct Server {
     address: String,
     asked: Arc<Mutex<Vec<Asked>>>,
     left: Arc<AtomicUsize>,
+    /// The reasoning of each reply, as it has to come back.
+    reasoned: Arc<Mutex<Vec<Value>>>,
 }
 
 pub(crate) fn says(text: &str) -> Answer {
@@ -98,6 +102,7 @@ impl Server {
             address,
             asked: Arc::default(),
             left: Arc::default(),
+            reasoned: Arc::default(),
         };
         let script = Arc::new(script);
         let app = Router::new().fallback({
@@ -154,6 +159,7 @@ impl Server {
             let value = value.to_str().expect("a header is text");
             (name.to_string(), value.to_owned())
         });
+        let returned = wire::returned(provider, &body);
         let number = {
             let mut asked = self.asked.lock().unwrap();
             asked.push(Asked {
@@ -164,8 +170,21 @@ impl Server {
             });
             asked.len() - 1
         };
-        let answer = script(number);
+        let answer = self.judged(script(number), provider, &returned);
         Ok(self.respond(answer, provider, streams).await)
+    }
+
+    /// The answer, unless the request lacks the reasoning of a reply, or has another.
+    fn judged(&self, answer: Answer, provider: Provider, returned: &[Value]) -> Answer {
+        let mut reasoned = self.reasoned.lock().unwrap();
+        if returned != *reasoned {
+            let message = format!("the conversation lacks its reasoning: {returned:?}");
+            return status(400, &[], &message);
+        }
+        if let Answer::Reasons(thought, _) = &answer {
+            reasoned.push(wire::reasoning(provider, thought));
+        }
+        answer
     }
 
     async fn respond(&self, answer: Answer, provider: Provider, streams: bool) -> Response {
@@ -176,11 +195,13 @@ impl Server {
                 .expect("a response")
         };
         match answer {
-            Answer::Says(_) | Answer::Calls(_) if streams => {
+            Answer::Says(_) | Answer::Calls(_) | Answer::Reasons(..) if streams => {
                 let events = wire::events(provider, &answer);
                 self.stream(events.into_iter().map(Piece::Send).collect())
             }
-            Answer::Says(_) | Answer::Calls(_) => whole(wire::whole(provider, &answer)),
+            Answer::Says(_) | Answer::Calls(_) | Answer::Reasons(..) => {
+                whole(wire::whole(provider, &answer))
+            }
             Answer::Raw(status, headers, body) => {
                 let mut response = Response::builder().status(status);
                 for (name, value) in headers {

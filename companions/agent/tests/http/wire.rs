@@ -1,4 +1,5 @@
-//! Replies in the protocols of the providers. Every reply costs ten tokens in and five out.
+//! Replies in the protocols of the providers. Every reply costs ten tokens in, four of them cached, and five out, three of them
+//! reasoning.
 //!
 //! Sources: `OpenAI` API reference, "Chat completion object" and "chunk object"; Anthropic API reference, "Messages" and
 //! "Streaming messages"; Gemini API reference, `GenerateContentResponse`; all of 2026.
@@ -69,8 +70,55 @@ fn halves(text: &str) -> [String; 2] {
     ]
 }
 
+/// The reasoning of a reply, and the reply.
+fn taken_apart(answer: &Answer) -> (Option<&'static str>, &Answer) {
+    match answer {
+        Answer::Reasons(thought, answer) => (Some(thought), answer),
+        _ => (None, answer),
+    }
+}
+
+/// What a provider wants back of a reply with this reasoning.
+pub(crate) fn reasoning(provider: Provider, thought: &str) -> Value {
+    match provider {
+        Provider::OpenAi => json!(thought),
+        Provider::Anthropic => json!([
+            {"type": "thinking", "thinking": thought, "signature": format!("signed {thought}")},
+            {"type": "redacted_thinking", "data": "encrypted"},
+        ]),
+        _ => json!([format!("signed {thought}")]),
+    }
+}
+
+/// What a request has of that, for each reply that it holds and that reasoned.
+pub(crate) fn returned(provider: Provider, body: &Value) -> Vec<Value> {
+    let messages = body["messages"].as_array().or(body["contents"].as_array());
+    let messages = messages.into_iter().flatten();
+    let replies = messages.filter(|one| one["role"] == "assistant" || one["role"] == "model");
+    let parts = |all: &Value, of: fn(&Value) -> Option<Value>| {
+        let parts = all.as_array().into_iter().flatten();
+        Value::Array(parts.filter_map(of).collect())
+    };
+    let returned = replies.map(|reply| match provider {
+        Provider::OpenAi => reply["reasoning_content"].clone(),
+        Provider::Anthropic => parts(&reply["content"], |part| {
+            let kind = part["type"].as_str()?;
+            kind.contains("thinking").then(|| part.clone())
+        }),
+        _ => parts(&reply["parts"], |part| {
+            part.get("thoughtSignature").cloned()
+        }),
+    });
+    let is_there = |one: &Value| *one != Value::Null && *one != json!([]);
+    returned.filter(is_there).collect()
+}
+
 fn chat_completion_chunks(answer: &Answer) -> Vec<String> {
+    let (thought, answer) = taken_apart(answer);
     let mut events = vec![chunk(&json!({"role": "assistant", "content": ""}), None)];
+    for half in thought.into_iter().flat_map(halves) {
+        events.push(chunk(&json!({"reasoning_content": half}), None));
+    }
     let reason = match answer {
         Answer::Says(text) => {
             events.extend(halves(text).map(|half| chunk(&json!({"content": half}), None)));
@@ -92,14 +140,26 @@ fn chat_completion_chunks(answer: &Answer) -> Vec<String> {
         other => panic!("{other:?} is no reply"),
     };
     events.push(chunk(&json!({}), Some(reason)));
-    let usage = json!({"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15});
-    events.push(data(&json!({"choices": [], "usage": usage})));
+    events.push(data(
+        &json!({"choices": [], "usage": chat_completion_usage()}),
+    ));
     events.push(DONE.to_owned());
     events
 }
 
+fn chat_completion_usage() -> Value {
+    json!({
+        "prompt_tokens": 10,
+        "prompt_tokens_details": {"cached_tokens": 4},
+        "completion_tokens": 5,
+        "completion_tokens_details": {"reasoning_tokens": 3},
+        "total_tokens": 15,
+    })
+}
+
 fn chat_completion(answer: &Answer) -> Value {
-    let message = match answer {
+    let (thought, answer) = taken_apart(answer);
+    let mut message = match answer {
         Answer::Says(text) => json!({"role": "assistant", "content": text}),
         Answer::Calls(calls) => {
             let calls: Vec<Value> = calls
@@ -113,6 +173,9 @@ fn chat_completion(answer: &Answer) -> Value {
         }
         other => panic!("{other:?} is no reply"),
     };
+    if let Some(thought) = thought {
+        message["reasoning_content"] = json!(thought);
+    }
     let reason = if matches!(answer, Answer::Says(_)) {
         "stop"
     } else {
@@ -122,12 +185,13 @@ fn chat_completion(answer: &Answer) -> Value {
         "id": "chatcmpl-1",
         "object": "chat.completion",
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
-        "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        "usage": chat_completion_usage(),
     })
 }
 
 fn message_events(answer: &Answer) -> Vec<String> {
-    let usage = json!({"input_tokens": 10, "output_tokens": 1});
+    let (thought, answer) = taken_apart(answer);
+    let usage = json!({"input_tokens": 6, "cache_read_input_tokens": 4, "output_tokens": 1});
     let start = json!({"message": {"role": "assistant", "content": [], "usage": usage}});
     let mut events = vec![named("message_start", start), named("ping", json!({}))];
     let mut block = |index: usize, content: Value, deltas: Vec<Value>| {
@@ -139,10 +203,23 @@ fn message_events(answer: &Answer) -> Vec<String> {
         }
         events.push(named("content_block_stop", json!({"index": index})));
     };
+    let mut offset = 0;
+    if let Some(thought) = thought {
+        let mut deltas = halves(thought)
+            .map(|half| json!({"type": "thinking_delta", "thinking": half}))
+            .to_vec();
+        let signature = format!("signed {thought}");
+        deltas.push(json!({"type": "signature_delta", "signature": signature}));
+        let content = json!({"type": "thinking", "thinking": "", "signature": ""});
+        block(0, content, deltas);
+        let redacted = json!({"type": "redacted_thinking", "data": "encrypted"});
+        block(1, redacted, Vec::new());
+        offset = 2;
+    }
     let reason = match answer {
         Answer::Says(text) => {
             let halves = halves(text).map(|half| json!({"type": "text_delta", "text": half}));
-            block(0, json!({"type": "text", "text": ""}), halves.to_vec());
+            block(offset, json!({"type": "text", "text": ""}), halves.to_vec());
             "end_turn"
         }
         Answer::Calls(calls) => {
@@ -152,13 +229,14 @@ fn message_events(answer: &Answer) -> Vec<String> {
                 let deltas =
                     pieces.map(|piece| json!({"type": "input_json_delta", "partial_json": piece}));
                 let content = json!({"type": "tool_use", "id": id, "name": name, "input": {}});
-                block(index, content, deltas.to_vec());
+                block(offset + index, content, deltas.to_vec());
             }
             "tool_use"
         }
         other => panic!("{other:?} is no reply"),
     };
-    let end = json!({"delta": {"stop_reason": reason}, "usage": {"output_tokens": 5}});
+    let usage = json!({"output_tokens": 5, "output_tokens_details": {"thinking_tokens": 3}});
+    let end = json!({"delta": {"stop_reason": reason}, "usage": usage});
     events.push(named("message_delta", end));
     events.push(named("message_stop", json!({})));
     events
@@ -169,7 +247,8 @@ fn parsed(arguments: &str) -> Value {
 }
 
 fn message(answer: &Answer) -> Value {
-    let (content, reason) = match answer {
+    let (thought, answer) = taken_apart(answer);
+    let (mut content, reason) = match answer {
         Answer::Says(text) => (json!([{"type": "text", "text": text}]), "end_turn"),
         Answer::Calls(calls) => {
             let calls = calls.iter().map(|(id, name, arguments)| {
@@ -179,17 +258,29 @@ fn message(answer: &Answer) -> Value {
         }
         other => panic!("{other:?} is no reply"),
     };
+    if let (Some(thought), Value::Array(content)) = (thought, &mut content) {
+        let Value::Array(blocks) = reasoning(Provider::Anthropic, thought) else {
+            unreachable!("they are blocks");
+        };
+        content.splice(..0, blocks);
+    }
     json!({
         "type": "message",
         "role": "assistant",
         "content": content,
         "stop_reason": reason,
-        "usage": {"input_tokens": 10, "output_tokens": 5},
+        "usage": {
+            "input_tokens": 6,
+            "cache_read_input_tokens": 4,
+            "output_tokens": 5,
+            "output_tokens_details": {"thinking_tokens": 3},
+        },
     })
 }
 
 fn gemini(answer: &Answer) -> Value {
-    let parts: Vec<Value> = match answer {
+    let (thought, answer) = taken_apart(answer);
+    let mut parts: Vec<Value> = match answer {
         Answer::Says(text) => vec![json!({"text": text})],
         Answer::Calls(calls) => calls
             .iter()
@@ -199,8 +290,18 @@ fn gemini(answer: &Answer) -> Value {
             .collect(),
         other => panic!("{other:?} is no reply"),
     };
+    if let Some(thought) = thought {
+        parts[0]["thoughtSignature"] = json!(format!("signed {thought}"));
+        parts.insert(0, json!({"text": thought, "thought": true}));
+    }
     json!({
         "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
-        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5, "totalTokenCount": 15},
+        "usageMetadata": {
+            "promptTokenCount": 10,
+            "cachedContentTokenCount": 4,
+            "candidatesTokenCount": 2,
+            "thoughtsTokenCount": 3,
+            "totalTokenCount": 15,
+        },
     })
 }

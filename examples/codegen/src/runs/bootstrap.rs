@@ -66,6 +66,7 @@ pub(super) async fn look_around(
         messages.push(Message::Assistant {
             text: String::new(),
             calls,
+            reasoning: None,
         });
         messages.extend(results);
     }

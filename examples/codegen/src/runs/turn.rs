@@ -135,6 +135,7 @@ where
         said.push(Message::Assistant {
             text: answer.clone(),
             calls: Vec::new(),
+            reasoning: None,
         });
     }
     Turn {

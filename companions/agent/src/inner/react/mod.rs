@@ -80,13 +80,14 @@ impl<M: Model> ReActAgent<M> {
             let messages = turn.conversation.messages();
             let mut request = Request::new(&messages);
             request.stop = &stop;
-            let (text, _) =
+            let (text, _, reasoning) =
                 read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
             let parsed = parse::parse(&text, &self.registry);
             let message = Message::Assistant {
                 text,
                 calls: Vec::new(),
+                reasoning,
             };
             match parsed.step {
                 Step::Answer(_) => turn.push_answer(message),

@@ -12,15 +12,18 @@ use genai::chat::{
 };
 use genai::{Client, ServiceTarget};
 use parking_lot::Mutex;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tracing::Span;
 
 use super::fault::Faults;
+use super::provider::Provider;
 use crate::generator::Emitter;
-use crate::model::{Delta, ModelError, Usage};
+use crate::model::{Delta, ModelError, Reasoning, Usage};
 
 /// Gives out the pieces of a reply, and remembers whether there were any.
-pub(super) struct ReplyEmitter {
+pub(super) struct ReplyEmitter<'m> {
+    pub(super) provider: Provider,
+    pub(super) model: &'m str,
     pub(super) emitter: Emitter<Result<Delta, ModelError>>,
     pub(super) span: Span,
     pub(super) begun: bool,
@@ -31,12 +34,16 @@ pub(super) struct ReplyEmitter {
 /// How much of the text is remembered, in bytes: more than is shown where it is withheld.
 const REMEMBERED: usize = 8_000;
 
-/// What genai does not read: whether there was an event at all, and a refusal beside the text of a reply or in its place.
+/// What genai does not read: whether there was an event at all, a refusal beside the text of a reply or in its place, and reasoning
+/// that goes back (genai trims it, and takes what only some servers want back for the same).
 #[derive(Default)]
 struct Seen {
     any: bool,
     reason: Option<String>,
     said: String,
+    reasoning: String,
+    /// The tokens of reasoning in a stream of Anthropic's.
+    reasoning_tokens: u64,
 }
 
 impl Seen {
@@ -52,6 +59,17 @@ impl Seen {
         if let Some(said) = completion.into_iter().find_map(text) {
             self.reason.get_or_insert_with(|| "refusal".to_owned());
             self.said.push_str(said);
+        }
+        let reasoning = [
+            "/choices/0/delta/reasoning_content",
+            "/choices/0/message/reasoning_content",
+        ];
+        if let Some(thought) = reasoning.into_iter().find_map(text) {
+            self.reasoning.push_str(thought);
+        }
+        let tokens = body.pointer("/usage/output_tokens_details/thinking_tokens");
+        if let Some(tokens) = tokens.and_then(Value::as_u64) {
+            self.reasoning_tokens = tokens;
         }
         if let Some(reason) = text("/promptFeedback/blockReason") {
             self.reason = Some(reason.to_owned());
@@ -77,6 +95,7 @@ impl Seen {
 /// What a reply ends with.
 struct Ending {
     calls: Vec<ToolCall>,
+    reasoning: Vec<Value>,
     usage: Option<Usage>,
     reason: StopReason,
     seen: Seen,
@@ -87,7 +106,7 @@ pub(super) async fn streamed(
     target: ServiceTarget,
     chat: ChatRequest,
     options: ChatOptions,
-    emitter: &mut ReplyEmitter,
+    emitter: &mut ReplyEmitter<'_>,
     faults: Faults<'_>,
 ) -> Result<(), ModelError> {
     let seen = Arc::new(Mutex::new(Seen::default()));
@@ -108,6 +127,7 @@ pub(super) async fn streamed(
     while let Some(event) = poll_fn(|task| Pin::new(&mut events).poll_next(task)).await {
         match event.map_err(|error| seen.lock().error(error, faults))? {
             ChatStreamEvent::Chunk(piece) => emitter.text(piece.content).await,
+            ChatStreamEvent::ReasoningChunk(piece) => emitter.reasoning(piece.content).await,
             ChatStreamEvent::ToolCallChunk(piece) => {
                 let call = piece.tool_call;
                 if let Value::String(so_far) = call.fn_arguments {
@@ -128,12 +148,16 @@ pub(super) async fn streamed(
         return Err(faults.unreadable("it contains no event"));
     }
     let end = end.ok_or(ModelError::Cut)?;
-    let usage = end.captured_usage.as_ref().and_then(usage);
+    let mut usage = end.captured_usage.as_ref().and_then(usage);
+    if let Some(usage) = &mut usage {
+        usage.reasoning_tokens = usage.reasoning_tokens.max(seen.reasoning_tokens);
+    }
     let reason = end.captured_stop_reason.ok_or(ModelError::Cut)?;
     let content = end.captured_content.unwrap_or_default();
-    let calls = content.into_tool_calls();
+    let (calls, reasoning) = kept(emitter.provider, content.into_parts(), &seen);
     let ending = Ending {
         calls: numbered(calls, &written),
+        reasoning,
         usage,
         reason,
         seen,
@@ -146,7 +170,7 @@ pub(super) async fn whole(
     target: ServiceTarget,
     chat: ChatRequest,
     options: ChatOptions,
-    emitter: &mut ReplyEmitter,
+    emitter: &mut ReplyEmitter<'_>,
     faults: Faults<'_>,
 ) -> Result<(), ModelError> {
     let asked = client.exec_chat(target, chat, Some(&options));
@@ -165,22 +189,60 @@ pub(super) async fn whole(
         return Err(faults.provider(&body));
     }
     seen.note(&body);
-    let mut calls = Vec::new();
-    for part in reply.content {
-        match part {
-            ContentPart::Text(text) => emitter.text(text).await,
-            ContentPart::ToolCall(call) => calls.push(call),
-            _ => {}
-        }
+    emitter
+        .reasoning(reply.reasoning_content.unwrap_or_default())
+        .await;
+    for text in reply.content.texts() {
+        emitter.text(text.to_owned()).await;
     }
+    let (calls, reasoning) = kept(emitter.provider, reply.content.into_parts(), &seen);
     let unended = || faults.unreadable("it does not say why it ended");
     let ending = Ending {
         calls: numbered(calls, &HashMap::new()),
+        reasoning,
         usage: usage(&reply.usage),
         reason: reply.stop_reason.ok_or_else(unended)?,
         seen,
     };
     emitter.ending(ending, faults).await
+}
+
+/// The calls of a reply, and what its provider wants back of its reasoning.
+fn kept(provider: Provider, parts: Vec<ContentPart>, seen: &Seen) -> (Vec<Called>, Vec<Value>) {
+    let (mut calls, mut kept) = (Vec::new(), Vec::new());
+    if !seen.reasoning.is_empty() {
+        kept.push(json!({"reasoning_content": seen.reasoning}));
+    }
+    for part in parts {
+        match part {
+            ContentPart::ToolCall(call) => {
+                // Elsewhere they repeat what stands before the text.
+                if provider == Provider::Gemini
+                    && let Some([signature, ..]) = call.thought_signatures.as_deref()
+                {
+                    kept.push(json!({"signature": signature, "call": calls.len()}));
+                }
+                calls.push(call);
+            }
+            ContentPart::ThoughtSignature(signature) => kept.push(json!({"signature": signature})),
+            // genai has the signature of a block before its text.
+            ContentPart::ReasoningContent(text) if provider == Provider::Anthropic => {
+                if let Some(Value::Object(block)) = kept.last_mut() {
+                    block.insert("type".to_owned(), json!("thinking"));
+                    block.insert("thinking".to_owned(), json!(text));
+                }
+            }
+            ContentPart::Custom(part)
+                if part.typ().is_some_and(|kind| {
+                    kind == "redacted_thinking" || kind.starts_with("reasoning.")
+                }) =>
+            {
+                kept.push(part.data);
+            }
+            _ => {}
+        }
+    }
+    (calls, kept)
 }
 
 /// The calls of a reply, each with an id. genai gives arguments as values; where it gave their text before, that is kept, because it
@@ -212,19 +274,32 @@ fn numbered(calls: Vec<Called>, written: &HashMap<(String, String), String>) -> 
 fn usage(counted: &genai::chat::Usage) -> Option<Usage> {
     let tokens = |count: Option<i32>| u64::try_from(count.unwrap_or_default()).unwrap_or_default();
     counted.prompt_tokens.or(counted.completion_tokens)?;
-    Some(Usage::new(
+    let mut usage = Usage::new(
         tokens(counted.prompt_tokens),
         tokens(counted.completion_tokens),
-    ))
+    );
+    if let Some(read) = &counted.prompt_tokens_details {
+        usage.cached_tokens = tokens(read.cached_tokens);
+    }
+    if let Some(written) = &counted.completion_tokens_details {
+        usage.reasoning_tokens = tokens(written.reasoning_tokens);
+    }
+    Some(usage)
 }
 
-impl ReplyEmitter {
+impl ReplyEmitter<'_> {
     async fn text(&mut self, text: String) {
         if !text.is_empty() {
             if self.text.len() < REMEMBERED {
                 self.text.push_str(&text);
             }
             self.give(Delta::Text(text)).await;
+        }
+    }
+
+    async fn reasoning(&mut self, text: String) {
+        if !text.is_empty() {
+            self.give(Delta::Reasoning(text)).await;
         }
     }
 
@@ -240,7 +315,9 @@ impl ReplyEmitter {
             StopReason::MaxTokens(_) => return Err(ModelError::TooLong),
             StopReason::ContentFilter(reason) => Some(reason),
             // `MALFORMED_FUNCTION_CALL` and the like: nothing was said, which would pass for an empty answer.
-            StopReason::Other(reason) if !self.begun && ending.calls.is_empty() => Some(reason),
+            StopReason::Other(reason) if self.text.is_empty() && ending.calls.is_empty() => {
+                Some(reason)
+            }
             // genai leaves out pieces of calls without an index.
             StopReason::ToolCall(_) if ending.calls.is_empty() => {
                 return Err(faults.unreadable("it ends for a call, and has none with an index"));
@@ -253,6 +330,10 @@ impl ReplyEmitter {
                 said => said,
             };
             return Err(faults.withheld(&reason, said));
+        }
+        if !ending.reasoning.is_empty() {
+            let reasoning = Reasoning::new(self.provider.name(), self.model, ending.reasoning);
+            self.give(Delta::KeptReasoning(reasoning)).await;
         }
         for call in ending.calls {
             self.give(Delta::Call(call)).await;

@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::provider::Provider;
 use super::secrets::Secrets;
 use crate::message::Message;
-use crate::model::{ModelError, Request};
+use crate::model::{ModelError, Reasoning, Request};
 
 /// What every request of a model has.
 #[derive(Clone)]
@@ -33,13 +33,24 @@ pub(super) struct Settings {
 }
 
 /// What has been said. All results of one reply are one message.
-pub(super) fn conversation(messages: &[Message], provider: Provider) -> ChatRequest {
+pub(super) fn conversation(messages: &[Message], settings: &Settings) -> ChatRequest {
+    let provider = settings.provider;
     let is_result = |message: &Message| matches!(message, Message::Tool { .. });
     let groups = messages.chunk_by(|one, next| is_result(one) && is_result(next));
     let said = groups.filter_map(|group| match group.first()? {
         Message::System { text, .. } => Some(ChatMessage::system(text.as_str())),
         Message::User { text } => Some(ChatMessage::user(text.as_str())),
-        Message::Assistant { text, calls } => assistant(text, calls, provider),
+        Message::Assistant {
+            text,
+            calls,
+            reasoning,
+        } => {
+            let is_own = |given: &&Reasoning| {
+                given.provider == provider.name() && given.model == settings.model
+            };
+            let kept = reasoning.as_ref().filter(is_own);
+            assistant(text, calls, kept.map_or(&[], |kept| &kept.data), provider)
+        }
         Message::Tool { .. } => {
             let results: Vec<ContentPart> = group
                 .iter()
@@ -78,21 +89,44 @@ fn result(message: &Message, provider: Provider) -> Option<ContentPart> {
     }))
 }
 
-fn assistant(text: &str, calls: &[ToolCall], provider: Provider) -> Option<ChatMessage> {
+fn assistant(
+    text: &str,
+    calls: &[ToolCall],
+    reasoning: &[Value],
+    provider: Provider,
+) -> Option<ChatMessage> {
     // Anthropic and Gemini refuse a message without content; others miss one that is left out.
     if text.is_empty() && calls.is_empty() && provider != Provider::OpenAi {
         return None;
     }
-    let mut parts = Vec::with_capacity(calls.len() + 1);
+    let string = |kept: &Value, key| Some(kept.get(key)?.as_str()?.to_owned());
+    let mut parts: Vec<ContentPart> = reasoning
+        .iter()
+        .filter_map(|kept| {
+            Some(match provider {
+                Provider::Gemini if kept.get("call").is_some() => return None,
+                Provider::Gemini => ContentPart::ThoughtSignature(string(kept, "signature")?),
+                _ => string(kept, "reasoning_content").map_or_else(
+                    || ContentPart::from_custom(kept.clone(), None),
+                    ContentPart::ReasoningContent,
+                ),
+            })
+        })
+        .collect();
     if !text.is_empty() || calls.is_empty() {
         parts.push(ContentPart::Text(text.to_owned()));
     }
-    parts.extend(calls.iter().map(|call| {
+    parts.extend(calls.iter().enumerate().map(|(place, call)| {
+        let mut own = reasoning
+            .iter()
+            .filter(|kept| kept.get("call") == Some(&json!(place)));
         ContentPart::ToolCall(Called {
             call_id: call.id.clone(),
             fn_name: call.name.clone(),
             fn_arguments: Value::Object(arguments(&call.arguments)),
-            thought_signatures: None,
+            thought_signatures: own
+                .find_map(|kept| string(kept, "signature"))
+                .map(|signature| vec![signature]),
         })
     }));
     Some(ChatMessage::assistant(MessageContent::from_parts(parts)))
@@ -117,15 +151,17 @@ pub(super) fn options(
     settings: &Settings,
 ) -> Result<ChatOptions, ModelError> {
     let mut body = Map::new();
-    if let Some(tools) = tools(request, settings)? {
-        body.insert("tools".to_owned(), tools);
-    }
     let mut options = ChatOptions::default()
+        // Of Gemini it asks for thoughts, which models that cannot think refuse.
+        .with_capture_reasoning_content(settings.provider != Provider::Gemini)
         .with_capture_usage(true)
         .with_capture_tool_calls(true)
         .with_capture_raw_body(true)
         .with_stream_header_timeout(settings.silence)
         .with_stream_read_timeout(settings.silence);
+    if let Some(tools) = tools(request, settings)? {
+        body.insert("tools".to_owned(), tools);
+    }
     match settings.provider {
         Provider::OpenAi => {
             // genai reads `-high`, `-medium` and the like off the end of a name; a budget stops that, and is not sent.

@@ -1,0 +1,175 @@
+//! Reasoning goes back to the provider and model that gave it, and only to them.
+
+use contract_agent::{Event, Message, Provider, RunResult, RunState, Usage};
+use contract_runtime::prelude::*;
+use serde_json::{Value, json};
+
+use crate::server::{Answer, Server, says};
+use crate::tools::{built, model, observed};
+
+fn reasons(thought: &'static str, answer: Answer) -> Answer {
+    Answer::Reasons(thought, Box::new(answer))
+}
+
+/// Two calls in one reply, an answer, and another.
+async fn thinking_server() -> Server {
+    let two = ["a", "b"].map(|id| (id.to_owned(), "root".to_owned(), r#"{"of":9}"#.to_owned()));
+    Server::with([
+        reasons("A root\n it is. ", Answer::Calls(two.to_vec())),
+        reasons("Three.", says("It is 3.")),
+        says("Still 3."),
+    ])
+    .await
+}
+
+#[track_caller]
+fn succeeded(result: &RunResult, at: &str) {
+    assert!(result.success, "{at}: {:?}", result.error);
+}
+
+/// A written and read state, as another process has it.
+fn reread(state: &RunState) -> RunState {
+    let written = serde_json::to_string(state).expect("a state serialises");
+    serde_json::from_str(&written).expect("it is read back")
+}
+
+#[tokio::test]
+async fn reasoning_goes_back_in_the_run_and_from_a_stored_run() {
+    for provider in Provider::ALL {
+        for streams in [true, false] {
+            let at = format!("{provider}, streaming {streams}");
+            let server = thinking_server().await;
+            let agent = || built(model(&server, provider).streaming(streams)).build();
+            let result = agent().run("What is the root of 9?").await;
+            succeeded(&result, &at);
+            assert_eq!(observed(&result).len(), 2, "{at}");
+            let mut expected = Usage::new(20, 10);
+            (expected.cached_tokens, expected.reasoning_tokens) = (8, 6);
+            assert_eq!(result.usage, expected, "{at}");
+            let stored = reread(&result.state);
+            let result = agent().run_after(stored, Context::new(), "Sure?").await;
+            succeeded(&result, &at);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_conversation_without_its_reasoning_or_with_another_is_refused() {
+    for provider in Provider::ALL {
+        let server = thinking_server().await;
+        let agent = built(model(&server, provider)).build();
+        let state = agent.run("What is the root of 9?").await.state;
+        let given = serde_json::to_value(&state).expect("a state serialises");
+        let mut lost = given.clone();
+        let mut foreign = given.clone();
+        for (place, message) in given["messages"].as_array().unwrap().iter().enumerate() {
+            if message["reasoning"].is_object() {
+                lost["messages"][place]["reasoning"] = Value::Null;
+                let text = message["reasoning"]["data"].to_string();
+                let data = serde_json::from_str(&text.replace("Three", "Four"));
+                foreign["messages"][place]["reasoning"]["data"] = data.unwrap();
+            }
+        }
+        for damaged in [lost, foreign] {
+            let state: RunState = serde_json::from_value(damaged).expect("it is a state");
+            let result = agent.run_after(state, Context::new(), "Sure?").await;
+            let error = result.error.expect("it is refused").to_string();
+            assert!(error.contains("lacks its reasoning"), "{provider}: {error}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn another_model_or_provider_does_not_get_it() {
+    for provider in Provider::ALL {
+        let server = thinking_server().await;
+        let agent = built(model(&server, provider)).build();
+        let state = agent.run("What is the root of 9?").await.state;
+        for other in Provider::ALL {
+            // It refuses every reasoning, because it gave none.
+            let server = Server::with([says("3.")]).await;
+            let mut name = "some-model-high";
+            if other == provider {
+                name = "another-model";
+            }
+            let other_model = contract_agent::GenaiModel::builder(name)
+                .provider(other)
+                .endpoint(server.url());
+            let agent = built(other_model).build();
+            let result = agent
+                .run_after(state.clone(), Context::new(), "Sure?")
+                .await;
+            succeeded(&result, &format!("{provider} to {other}"));
+        }
+    }
+}
+
+/// The reply is stored, and its calls are not made, when the process ends.
+#[tokio::test]
+async fn a_stored_reply_keeps_its_reasoning_when_the_run_goes_on() {
+    for provider in Provider::ALL {
+        let server = thinking_server().await;
+        let agent = || built(model(&server, provider)).build();
+        let state = agent().run("What is the root of 9?").await.state;
+        let mut state = serde_json::to_value(&state).expect("a state serialises");
+        // The task and the reply with the calls.
+        state["messages"].as_array_mut().unwrap().truncate(2);
+        state["answer"] = Value::Null;
+        let server = Server::with([reasons("A root\n it is. ", says("")), says("It is 3.")]).await;
+        // So that the server knows this reasoning.
+        let _ = built(model(&server, provider)).build().run("go").await;
+        let state: RunState = serde_json::from_value(state).expect("it is a state");
+        let result = built(model(&server, provider))
+            .build()
+            .resume(state, Context::new())
+            .await;
+        succeeded(&result, &provider.to_string());
+        assert_eq!(observed(&result).len(), 2, "{provider}");
+    }
+}
+
+#[tokio::test]
+async fn pieces_of_reasoning_are_events_of_the_stream_alone() {
+    for provider in Provider::ALL {
+        for streams in [true, false] {
+            let server = Server::with([reasons("Let me see.", says("Yes."))]).await;
+            let agent = built(model(&server, provider).streaming(streams)).build();
+            let mut events = agent.stream("go");
+            let mut thought = String::new();
+            while let Some(event) = events.next().await {
+                match event {
+                    Event::Reasoning { text } => thought.push_str(&text),
+                    Event::Answer { text } => assert_eq!(text, "Yes."),
+                    _ => {}
+                }
+            }
+            assert_eq!(thought, "Let me see.", "{provider}, {streams}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_reasoning_of_a_rejected_answer_is_kept_back() {
+    let server = Server::with([
+        reasons("The secret is 7.", says("It is 7.")),
+        says("I cannot say."),
+    ])
+    .await;
+    let agent = built(model(&server, Provider::OpenAi))
+        .recovery(contract_agent::Recovery::retry(1))
+        .answer_post("keeps the secret", |answer| !answer.contains('7'))
+        .build();
+    let mut events = agent.stream("go");
+    while let Some(event) = events.next().await {
+        assert!(!matches!(event, Event::Reasoning { .. }), "{event:?}");
+    }
+    let result = agent.run("go").await;
+    assert!(!format!("{:?}", result.messages).contains("secret is"));
+}
+
+#[test]
+fn a_reply_of_an_older_record_has_no_reasoning() {
+    let written = json!({"role": "assistant", "text": "Yes."});
+    let read: Message = serde_json::from_value(written.clone()).expect("it is read");
+    assert_eq!(serde_json::to_value(&read).unwrap(), written);
+}
