@@ -22,5 +22,7 @@ pub use model::{
     Scripted, Usage,
 };
 #[cfg(feature = "genai")]
-pub use model::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
+pub use model::{
+    GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider, ReasoningEffort, ToolChoice,
+};
 pub use run_log::{FileStore, MemoryStore, RunState, RunStore, StoreError, Stored};

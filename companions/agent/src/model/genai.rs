@@ -25,6 +25,7 @@ use fault::Faults;
 pub use provider::Provider;
 use reply::ReplyEmitter;
 use request::Settings;
+pub use request::{ReasoningEffort, ToolChoice};
 use secrets::without_secrets;
 
 use super::{Model, ModelError, Reply, Request};

@@ -19,7 +19,9 @@ pub use replay::{Recorder, RecordingError, Replay};
 pub use scripted::Scripted;
 
 #[cfg(feature = "genai")]
-pub use self::genai::{GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider};
+pub use self::genai::{
+    GenaiBuildError, GenaiModel, GenaiModelBuilder, Provider, ReasoningEffort, ToolChoice,
+};
 use super::message::Message;
 
 /// A language model, which gets a conversation and streams a reply.

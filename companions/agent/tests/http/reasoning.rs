@@ -1,11 +1,14 @@
 //! Reasoning goes back to the provider and model that gave it, and only to them.
 
-use contract_agent::{Event, Message, Provider, RunResult, RunState, Usage};
+use contract_agent::{
+    ConstrainedAgent, ContractAgent, Event, GenaiModel, Message, Provider, ReasoningEffort,
+    Recovery, RunResult, RunState, ToolChoice, Usage,
+};
 use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, says};
-use crate::tools::{built, model, observed};
+use crate::tools::{built, model, observed, registry};
 
 fn reasons(thought: &'static str, answer: Answer) -> Answer {
     Answer::Reasons(thought, Box::new(answer))
@@ -92,7 +95,7 @@ async fn another_model_or_provider_does_not_get_it() {
             if other == provider {
                 name = "another-model";
             }
-            let other_model = contract_agent::GenaiModel::builder(name)
+            let other_model = GenaiModel::builder(name)
                 .provider(other)
                 .endpoint(server.url());
             let agent = built(other_model).build();
@@ -156,7 +159,7 @@ async fn the_reasoning_of_a_rejected_answer_is_kept_back() {
     ])
     .await;
     let agent = built(model(&server, Provider::OpenAi))
-        .recovery(contract_agent::Recovery::retry(1))
+        .recovery(Recovery::retry(1))
         .answer_post("keeps the secret", |answer| !answer.contains('7'))
         .build();
     let mut events = agent.stream("go");
@@ -172,4 +175,57 @@ fn a_reply_of_an_older_record_has_no_reasoning() {
     let written = json!({"role": "assistant", "text": "Yes."});
     let read: Message = serde_json::from_value(written.clone()).expect("it is read");
     assert_eq!(serde_json::to_value(&read).unwrap(), written);
+}
+
+#[tokio::test]
+async fn effort_choice_caching_and_other_fields_are_sent_in_their_places() {
+    let mut bodies = Vec::new();
+    for provider in Provider::ALL {
+        let server = Server::with([says("done")]).await;
+        let model = model(&server, provider)
+            .reasoning_effort(ReasoningEffort::Medium)
+            .tool_choice(ToolChoice::Tool("root".to_owned()))
+            .prompt_caching(true)
+            .extra_body("top_k", 40);
+        succeeded(&built(model).build().run("go").await, provider.name());
+        let body = server.asked()[0].body.clone();
+        assert_eq!(body["top_k"], 40, "{body}");
+        bodies.push(body);
+    }
+    let [chat, anthropic, gemini] = &bodies[..] else {
+        unreachable!("one of each");
+    };
+    assert_eq!(chat["reasoning_effort"], "medium");
+    assert_eq!(chat["model"], "some-model-high");
+    let root = json!({"type": "function", "function": {"name": "root"}});
+    assert_eq!(chat["tool_choice"], root);
+    assert_eq!(anthropic["thinking"]["budget_tokens"], 8000);
+    assert_eq!(
+        anthropic["tool_choice"],
+        json!({"type": "tool", "name": "root"})
+    );
+    let last = &anthropic["messages"][0]["content"][0];
+    assert_eq!(last["cache_control"], json!({"type": "ephemeral"}));
+    let thinking = &gemini["generationConfig"]["thinkingConfig"];
+    assert_eq!(thinking["includeThoughts"], true, "{gemini}");
+    assert!(thinking["thinkingBudget"].is_u64(), "{gemini}");
+    let choice = &gemini["toolConfig"]["functionCallingConfig"];
+    assert_eq!(choice["allowedFunctionNames"], json!(["root"]), "{gemini}");
+}
+
+/// They share an object of Anthropic's, and genai lets a field that is added replace the whole.
+#[tokio::test]
+async fn an_effort_and_a_schema_are_both_sent() {
+    let server = Server::with([says(r#"{"type":"answer","content":"done"}"#)]).await;
+    let model = GenaiModel::builder("claude-opus-4-6")
+        .endpoint(server.url())
+        .constrains(true)
+        .reasoning_effort(ReasoningEffort::Low)
+        .build()
+        .expect("the model can be built");
+    let agent = ContractAgent::builder(ConstrainedAgent::new(model, registry())).build();
+    succeeded(&agent.run("go").await, "constrained");
+    let config = &server.asked()[0].body["output_config"];
+    assert_eq!(config["effort"], "low", "{config}");
+    assert_eq!(config["format"]["type"], "json_schema", "{config}");
 }

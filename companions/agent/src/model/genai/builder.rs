@@ -6,11 +6,12 @@ use std::time::Duration;
 use contract_dialects::StrictDialect;
 use genai::Client;
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::{Map, Value};
 
 use super::GenaiModel;
 use super::environment;
 use super::provider::Provider;
-use super::request::Settings;
+use super::request::{ReasoningEffort, Settings, ToolChoice};
 use super::secrets::{Secrets, without_secrets};
 
 /// Configures a model and its connection; see [`GenaiModel::builder`].
@@ -96,6 +97,10 @@ impl GenaiModelBuilder {
                 retries: 2,
                 max_tokens: None,
                 temperature: None,
+                effort: None,
+                tool_choice: None,
+                caches: false,
+                extra_body: Map::new(),
                 secrets: Secrets::default(),
             },
             endpoint: None,
@@ -184,6 +189,32 @@ impl GenaiModelBuilder {
     /// Sets the sampling temperature, from 0; the default is the provider's.
     pub fn temperature(mut self, temperature: f64) -> Self {
         self.settings.temperature = Some(temperature);
+        self
+    }
+
+    /// Sets how much the model thinks before it speaks; the default is the provider's.
+    pub fn reasoning_effort(mut self, effort: ReasoningEffort) -> Self {
+        self.settings.effort = Some(effort);
+        self
+    }
+
+    /// Sets which tools the model may call, in requests that have tools; the default is any.
+    pub fn tool_choice(mut self, choice: ToolChoice) -> Self {
+        self.settings.tool_choice = Some(choice);
+        self
+    }
+
+    /// Sets whether the conversation is cached; it is not by default. Anthropic charges for writing its cache and gets a mark at the end
+    /// of each request; other providers cache by themselves.
+    pub fn prompt_caching(mut self, caches: bool) -> Self {
+        self.settings.caches = caches;
+        self
+    }
+
+    /// Adds a field to the body of every request, in place of any of the same name: `extra_body("top_k", 40)`. A field that is an object,
+    /// such as Gemini's `generationConfig`, is replaced as a whole.
+    pub fn extra_body(mut self, field: impl Into<String>, value: impl Into<Value>) -> Self {
+        self.settings.extra_body.insert(field.into(), value.into());
         self
     }
 

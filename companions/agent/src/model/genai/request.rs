@@ -5,8 +5,8 @@ use std::time::Duration;
 use contract_dialects::{StrictDialect, StrictExport as _};
 use contract_runtime::{Dialect, Status, ToolCall};
 use genai::chat::{
-    ChatMessage, ChatOptions, ChatRequest, ContentPart, CustomPart, JsonSpec, MessageContent,
-    ReasoningEffort, ToolCall as Called, ToolResponse,
+    CacheControl, ChatMessage, ChatOptions, ChatRequest, ContentPart, CustomPart, JsonSpec,
+    MessageContent, ReasoningEffort as Effort, ToolCall as Called, ToolResponse,
 };
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,43 @@ pub(super) struct Settings {
     pub(super) retries: u32,
     pub(super) max_tokens: Option<u32>,
     pub(super) temperature: Option<f64>,
+    pub(super) effort: Option<ReasoningEffort>,
+    pub(super) tool_choice: Option<ToolChoice>,
+    pub(super) caches: bool,
+    pub(super) extra_body: Map<String, Value>,
     pub(super) secrets: Secrets,
+}
+
+/// How much a model thinks before it speaks; genai chooses the field, or the number of tokens, by provider and model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReasoningEffort {
+    /// Not at all.
+    Off,
+    /// Little.
+    Low,
+    /// More.
+    Medium,
+    /// Much.
+    High,
+    /// As much as the model can.
+    Max,
+    /// At most so many tokens; chat completions have no field for it.
+    Tokens(u32),
+}
+
+/// Which tools a model may call, or must.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ToolChoice {
+    /// Any, or none.
+    Auto,
+    /// None.
+    Off,
+    /// At least one. A model that must call a tool does not answer.
+    Required,
+    /// The one of this name. A model that must call a tool does not answer.
+    Tool(String),
 }
 
 /// What has been said. All results of one reply are one message.
@@ -59,7 +95,15 @@ pub(super) fn conversation(messages: &[Message], settings: &Settings) -> ChatReq
             Some(ChatMessage::tool(MessageContent::from_parts(results)))
         }
     });
-    ChatRequest::from_messages(said.collect())
+    let mut said: Vec<ChatMessage> = said.collect();
+    // The end of what is cached: all before it is, the tools too. Other providers find it themselves.
+    if settings.caches
+        && provider == Provider::Anthropic
+        && let Some(last) = said.last_mut()
+    {
+        last.options = Some(CacheControl::Ephemeral.into());
+    }
+    ChatRequest::from_messages(said)
 }
 
 fn result(message: &Message, provider: Provider) -> Option<ContentPart> {
@@ -151,9 +195,13 @@ pub(super) fn options(
     settings: &Settings,
 ) -> Result<ChatOptions, ModelError> {
     let mut body = Map::new();
+    let effort = settings.effort;
     let mut options = ChatOptions::default()
         // Of Gemini it asks for thoughts, which models that cannot think refuse.
-        .with_capture_reasoning_content(settings.provider != Provider::Gemini)
+        .with_capture_reasoning_content(
+            settings.provider != Provider::Gemini
+                || effort.is_some_and(|effort| effort != ReasoningEffort::Off),
+        )
         .with_capture_usage(true)
         .with_capture_tool_calls(true)
         .with_capture_raw_body(true)
@@ -161,11 +209,28 @@ pub(super) fn options(
         .with_stream_read_timeout(settings.silence);
     if let Some(tools) = tools(request, settings)? {
         body.insert("tools".to_owned(), tools);
+        // Without tools it is refused.
+        options.tool_choice = settings.tool_choice.clone().map(|choice| match choice {
+            ToolChoice::Auto => genai::chat::ToolChoice::Auto,
+            ToolChoice::Off => genai::chat::ToolChoice::None,
+            ToolChoice::Required => genai::chat::ToolChoice::Required,
+            ToolChoice::Tool(name) => genai::chat::ToolChoice::Tool { name },
+        });
     }
+    options.reasoning_effort = effort.map(|effort| match effort {
+        ReasoningEffort::Off => Effort::Zero,
+        ReasoningEffort::Low => Effort::Low,
+        ReasoningEffort::Medium => Effort::Medium,
+        ReasoningEffort::High => Effort::High,
+        ReasoningEffort::Max => Effort::Max,
+        ReasoningEffort::Tokens(most) => Effort::Budget(most),
+    });
+    // For some models genai turns caching off without it.
+    options.cache_control = settings.caches.then_some(CacheControl::Ephemeral5m);
     match settings.provider {
         Provider::OpenAi => {
             // genai reads `-high`, `-medium` and the like off the end of a name; a budget stops that, and is not sent.
-            options = options.with_reasoning_effort(ReasoningEffort::Budget(0));
+            options.reasoning_effort.get_or_insert(Effort::Budget(0));
             body.insert("model".to_owned(), json!(settings.model));
         }
         Provider::Anthropic => {
@@ -181,11 +246,12 @@ pub(super) fn options(
                 let format = json!({"type": "json_schema", "json_schema": format});
                 body.insert("response_format".to_owned(), format);
             }
-            Provider::Anthropic => {
+            // With an effort, genai has to write both into one object.
+            Provider::Anthropic if effort.is_none() => {
                 let format = json!({"type": "json_schema", "schema": schema});
                 body.insert("output_config".to_owned(), json!({"format": format}));
             }
-            Provider::Gemini => {
+            _ => {
                 options = options.with_response_format(JsonSpec::new("reply", schema.clone()));
             }
         }
@@ -193,6 +259,7 @@ pub(super) fn options(
     options.stop_sequences = request.stop.to_vec();
     options.max_tokens = request.max_tokens.or(settings.max_tokens);
     options.temperature = settings.temperature;
+    body.extend(settings.extra_body.clone());
     options.extra_body = Some(Value::Object(body));
     Ok(options)
 }
