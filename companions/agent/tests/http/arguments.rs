@@ -97,6 +97,23 @@ async fn a_call_without_an_index_is_no_answer() {
     assert!(error.contains("has none with an index"), "{error}");
 }
 
+/// genai makes one call of all that have one index, and the first may be lost.
+#[tokio::test]
+async fn calls_that_share_an_index_are_no_answer() {
+    let call = |id| {
+        let call = json!({"index": 0, "id": id, "function": {"name": "note", "arguments": ""}});
+        chunk(&json!({"tool_calls": [call]}), None)
+    };
+    let last = chunk(&json!({}), Some("tool_calls"));
+    let events = [call("a"), call("a"), call("b"), last, DONE.to_owned()].map(Piece::Send);
+    let server = Server::with([Answer::Events(events.to_vec())]).await;
+    let error = ended(&agent(&server).run("go").await);
+    assert!(
+        error.contains("several of its calls have one index"),
+        "{error}"
+    );
+}
+
 #[tokio::test]
 async fn a_call_without_arguments_has_none() {
     let server = Server::with([calls("root", ""), says("done")]).await;

@@ -44,6 +44,10 @@ struct Seen {
     reasoning: String,
     /// The tokens of reasoning in a stream of Anthropic's.
     reasoning_tokens: u64,
+    /// The id of the call under each index of a stream of chat completions.
+    ids: HashMap<u64, String>,
+    /// Two calls have one index, and genai makes one of them.
+    is_merged: bool,
 }
 
 impl Seen {
@@ -66,6 +70,16 @@ impl Seen {
         ];
         if let Some(thought) = reasoning.into_iter().find_map(text) {
             self.reasoning.push_str(thought);
+        }
+        let pieces = body
+            .pointer("/choices/0/delta/tool_calls")
+            .and_then(Value::as_array);
+        for piece in pieces.into_iter().flatten() {
+            if let (Some(index), Some(id)) = (piece["index"].as_u64(), piece["id"].as_str())
+                && !id.is_empty()
+            {
+                self.is_merged |= self.ids.entry(index).or_insert_with(|| id.to_owned()) != id;
+            }
         }
         let tokens = body.pointer("/usage/output_tokens_details/thinking_tokens");
         if let Some(tokens) = tokens.and_then(Value::as_u64) {
@@ -146,6 +160,11 @@ pub(super) async fn streamed(
     let seen = std::mem::take(&mut *seen.lock());
     if !seen.any {
         return Err(faults.unreadable("it contains no event"));
+    }
+    if seen.is_merged {
+        return Err(faults.unreadable(
+            "several of its calls have one index; `streaming(false)` keeps them apart",
+        ));
     }
     let end = end.ok_or(ModelError::Cut)?;
     let mut usage = end.captured_usage.as_ref().and_then(usage);
