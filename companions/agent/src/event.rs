@@ -271,6 +271,12 @@ pub enum RunError {
     /// The deadline of the run's context has passed.
     #[error("the run exceeded its deadline")]
     TimedOut,
+    /// No answer can be judged by the type that it must have; no request was made.
+    #[error("{message}")]
+    AnswerType {
+        /// Which part of its schema cannot be enforced.
+        message: String,
+    },
     /// The inner agent stopped without an answer.
     #[error("the agent stopped without an answer")]
     NoAnswer,

@@ -11,7 +11,7 @@ mod run_log;
 
 pub use contract::{
     Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection, Recovery,
-    RunResult, RunStatistics,
+    RunResult, RunStatistics, TypedResult,
 };
 pub use event::{Event, LoopKind, RunError};
 pub use generator::{Emitter, Events, stream_with};

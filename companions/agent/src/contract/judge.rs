@@ -67,7 +67,8 @@ impl RunDriver<'_> {
     /// Whether a condition on the answer exists, so that it is withheld until judged.
     pub(super) fn may_reject_an_answer(&self) -> bool {
         let mut answers = self.config.answers.iter();
-        answers.any(|condition| condition.policy(self.policy).0.ends_the_call())
+        self.answer_type.is_some()
+            || answers.any(|condition| condition.policy(self.policy).0.ends_the_call())
     }
 
     /// Before a call: what can be used up by calls alone.
@@ -80,9 +81,9 @@ impl RunDriver<'_> {
 
     pub(super) async fn answer(&mut self, text: String) -> ControlFlow<Option<RunError>> {
         let message = self.turn.take_answer();
-        if let Some(violation) = self.judge_answer(&text).await {
+        if let Some((violation, told)) = self.judge_answer(&text).await {
             self.withheld.clear();
-            let feedback = format!("{REFUSED}{violation}");
+            let feedback = format!("{REFUSED}{told}");
             self.out.record.locked().rejected.push(Rejected {
                 answer: text,
                 feedback: feedback.clone(),
@@ -112,19 +113,41 @@ impl RunDriver<'_> {
         &mut self,
         text: String,
     ) -> ControlFlow<Option<RunError>> {
-        if let Some(violation) = self.judge_answer(&text).await {
+        if let Some((violation, _)) = self.judge_answer(&text).await {
             return self.end_run(&violation);
         }
         self.answered(text).await
     }
 
-    /// The violation that keeps an answer back.
-    async fn judge_answer(&self, text: &str) -> Option<Violation> {
+    /// Gives the answer of a run that has ended again.
+    pub(super) async fn answered_before(&self, text: String) -> ControlFlow<Option<RunError>> {
+        self.note_spent();
+        if let Some((violation, _)) = self.judge_type(&text).await {
+            return self.end_run(&violation);
+        }
+        self.out.emit(Event::Answer { text }).await;
+        ControlFlow::Break(None)
+    }
+
+    /// Judges whether an answer has the type that it must have. Returns the violation and what the model is told.
+    async fn judge_type(&self, text: &str) -> Option<(Violation, String)> {
+        let answer_type = self.answer_type.as_ref()?;
+        let mismatch = answer_type.mismatch(text);
+        let condition = answer_type.condition(mismatch.as_ref());
+        let violation = self.judge(&condition, text, || values(text)).await?;
+        Some((violation, mismatch?.told))
+    }
+
+    /// Judges an answer. Returns the violation that keeps it back and what the model is told.
+    async fn judge_answer(&self, text: &str) -> Option<(Violation, String)> {
+        let mismatch = self.judge_type(text).await;
+        if mismatch.is_some() {
+            return mismatch;
+        }
         for condition in &self.config.answers {
-            let values = || Map::from_iter([("answer".to_owned(), Value::from(text))]);
-            let violation = self.judge(condition, text, values).await;
-            if violation.is_some() {
-                return violation;
+            if let Some(violation) = self.judge(condition, text, || values(text)).await {
+                let told = violation.to_string();
+                return Some((violation, told));
             }
         }
         None
@@ -201,4 +224,9 @@ impl RunDriver<'_> {
             violation.masked()
         }
     }
+}
+
+/// The values of a violation by an answer.
+fn values(answer: &str) -> Map<String, Value> {
+    Map::from_iter([("answer".to_owned(), Value::from(answer))])
 }

@@ -3,7 +3,7 @@
 //! `run` is the loop of a run, and makes the calls that the inner agent wants. `select` picks its next input, from dispatch
 //! (`event_queue`) or from the inner agent, and `judge` checks it against the `hooks` and `budget`s. `state` is what invariants read,
 //! `loop_detection` finds loops, `recovery` counts attempts, `calls` keeps the outcomes of calls, `clock` measures the time of the
-//! run, and `result` is its result.
+//! run, `result` is its result, and `typed` the type of its answer.
 
 mod budget;
 mod calls;
@@ -17,6 +17,7 @@ mod result;
 mod run;
 mod select;
 mod state;
+mod typed;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -27,6 +28,7 @@ use contract_runtime::Context;
 use contract_runtime::Policy;
 use contract_runtime::approval::{ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
+use serde::de::DeserializeOwned;
 
 pub use budget::Budget;
 pub use hooks::Hook;
@@ -35,6 +37,7 @@ pub use loop_detection::LoopDetection;
 pub use recovery::Recovery;
 pub use result::{RunResult, RunStatistics};
 pub use state::IterationState;
+pub use typed::TypedResult;
 
 use super::generator::Events;
 use super::inner::InnerAgent;
@@ -115,12 +118,12 @@ impl<A: InnerAgent> ContractAgent<A> {
         context: Context,
         task: impl Into<String>,
     ) -> Events<'_> {
-        run::stream(self, past.into(), context, Some(task.into())).0
+        run::stream(self, past.into(), context, Some(task.into()), None).0
     }
 
     /// Streams a run that goes on where an earlier process or program left it, like [`resume`](Self::resume).
     pub fn stream_resumed(&self, run: RunState, context: Context) -> Events<'_> {
-        run::stream(self, run, context, None).0
+        run::stream(self, run, context, None, None).0
     }
 
     /// Runs a task to its end.
@@ -138,7 +141,14 @@ impl<A: InnerAgent> ContractAgent<A> {
         context: Context,
         task: impl Into<String>,
     ) -> RunResult {
-        run::to_its_end(run::stream(self, past.into(), context, Some(task.into()))).await
+        run::to_its_end(run::stream(
+            self,
+            past.into(),
+            context,
+            Some(task.into()),
+            None,
+        ))
+        .await
     }
 
     /// Goes on with a run where an earlier process or program left it.
@@ -151,7 +161,7 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// The history of the run begins anew: conditions on it that earlier calls could decide do not hold, and say why. So do loop detection
     /// and the attempts of [`Recovery`].
     pub async fn resume(&self, run: RunState, context: Context) -> RunResult {
-        run::to_its_end(run::stream(self, run, context, None)).await
+        run::to_its_end(run::stream(self, run, context, None, None)).await
     }
 }
 
@@ -278,6 +288,19 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
         let condition = RunCondition::new(hook.into(), ConditionKind::Answer, holds);
         self.config.answers.push(condition);
         self
+    }
+
+    /// Adds a condition that must hold for the value of the answer, like [`answer_post`](Self::answer_post). An answer that is not
+    /// a `T`, written as JSON, breaks it; see [`ContractAgent::run_typed`].
+    #[track_caller]
+    pub fn answer_post_of<T: DeserializeOwned>(
+        self,
+        hook: impl Into<Hook>,
+        holds: impl Fn(&T) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.answer_post(hook, move |text| {
+            typed::read(text).is_ok_and(|value| holds(&value))
+        })
     }
 
     /// Adds a budget, as an invariant that is also checked before every request to the model; a budget of calls also

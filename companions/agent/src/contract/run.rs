@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 
 use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
@@ -16,6 +17,7 @@ use super::recovery::{Attempts, Recovery};
 use super::result::{Record, RunResult};
 use super::select::{Input, Next, next_input, poll_inner, run_end};
 use super::state::IterationState;
+use super::typed::AnswerType;
 use super::{ContractAgent, RunConfig};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, Events, stream_with};
@@ -29,6 +31,7 @@ pub(super) fn stream<A: InnerAgent>(
     mut state: RunState,
     context: Context,
     task: Option<String>,
+    answer_type: Option<Result<AnswerType, RunError>>,
 ) -> (Events<'_>, Record) {
     let (mut reply, mut known, mut answered) = (None, None, None);
     if task.is_some() {
@@ -52,6 +55,10 @@ pub(super) fn stream<A: InnerAgent>(
         let record = record.clone();
         move |emitter| async move {
             let config = &agent.config;
+            let (answer_type, refused) = match answer_type {
+                Some(Err(error)) => (None, Some(error)),
+                typed => (typed.and_then(Result::ok), None),
+            };
             let queue = EventQueue::default();
             let clock = RunClock::start(progress.elapsed);
             let run = run_of(config, &turn.context, &record, is_resumed);
@@ -79,17 +86,15 @@ pub(super) fn stream<A: InnerAgent>(
                 known: known.unwrap_or_default(),
                 attempts: Attempts::default(),
                 clock,
+                answer_type,
                 requests: Vec::new(),
                 events: 0,
                 withheld: Vec::new(),
             };
-            let end = match answered {
-                Some(text) => {
-                    driver.note_spent();
-                    driver.out.emit(Event::Answer { text }).await;
-                    ControlFlow::Break(None)
-                }
-                None => driver.run(&agent.inner, is_resumed).await,
+            let end = match (refused, answered) {
+                (Some(error), _) => ControlFlow::Break(Some(error)),
+                (None, Some(text)) => driver.answered_before(text).await,
+                (None, None) => driver.run(&agent.inner, is_resumed).await,
             };
             if let ControlFlow::Break(Some(error)) = end {
                 driver.emit_remaining(&error).await;
@@ -170,6 +175,7 @@ pub(super) struct RunDriver<'a> {
     known: BTreeMap<usize, CallState>,
     pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
+    pub(super) answer_type: Option<AnswerType>,
     /// The requests of calls that ended as asked.
     requests: Vec<ApprovalRequest>,
     /// Since the step began.
@@ -188,6 +194,10 @@ impl RunDriver<'_> {
             self.judge_task().await?;
         } else if self.out.record.log.messages() == 0 {
             return not_resumable("it has no task yet; begin it with `run_after`");
+        }
+        if let Some(answer_type) = &self.answer_type {
+            self.turn.answer_schema = answer_type.of_object().cloned().map(Arc::new);
+            self.turn.task.push_str(&answer_type.instruction());
         }
         let mut events = inner.stream(self.turn.clone());
         let mut end = pin!(run_end(&self.turn.context));
@@ -472,7 +482,7 @@ impl RunDriver<'_> {
         self.note_spent();
     }
 
-    fn note_spent(&self) {
+    pub(super) fn note_spent(&self) {
         let mut noted = self.out.record.locked();
         noted.iterations = self.state.iterations;
         noted.usage = self.state.usage;

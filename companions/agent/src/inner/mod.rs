@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use contract_runtime::{Context, Outcome, Registry, ToolCall};
 use parking_lot::Mutex;
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 pub use constrained::{ConstrainedAgent, reply_schema};
@@ -57,6 +58,7 @@ pub struct Turn {
     pub conversation: Conversation,
     /// The context of every tool call, which makes the call part of the run.
     pub(crate) context: Context,
+    pub(crate) answer_schema: Option<Arc<Value>>,
     exchange: Arc<Mutex<Exchange>>,
 }
 
@@ -88,6 +90,7 @@ impl Turn {
             task,
             conversation,
             context,
+            answer_schema: None,
             exchange: Arc::default(),
         }
     }
@@ -118,6 +121,13 @@ impl Turn {
 
     pub(crate) fn has_stored_reply(&self) -> bool {
         self.exchange.lock().stored.is_some()
+    }
+
+    /// Returns the JSON Schema of the answer, for [`Request::response_schema`](crate::Request::response_schema). `None` if any text
+    /// will do, or if it is not the schema of an object. The task holds it in any case.
+    #[must_use]
+    pub fn answer_schema(&self) -> Option<&Value> {
+        self.answer_schema.as_deref()
     }
 
     /// Takes the feedback that the model is to get before it goes on.

@@ -40,7 +40,8 @@ impl<M: Model> ToolCallingAgent<M> {
         loop {
             turn.before_request().await;
             let messages = turn.conversation.messages();
-            let request = Request::new(&messages).tools(&self.registry);
+            let mut request = Request::new(&messages).tools(&self.registry);
+            request.response_schema = turn.answer_schema();
             let (text, calls, reasoning) =
                 read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);

@@ -22,4 +22,5 @@ mod streaming;
 mod tools;
 mod tracing;
 mod truth;
+mod typed;
 mod wellformed;

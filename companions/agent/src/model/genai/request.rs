@@ -251,6 +251,8 @@ pub(super) fn options(
                 let format = json!({"type": "json_schema", "schema": schema});
                 body.insert("output_config".to_owned(), json!({"format": format}));
             }
+            // Models before Gemini 3 refuse a schema beside tools.
+            Provider::Gemini if body.contains_key("tools") => {}
             _ => {
                 options = options.with_response_format(JsonSpec::new("reply", schema.clone()));
             }
