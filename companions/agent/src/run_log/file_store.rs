@@ -1,15 +1,19 @@
 //! A store that keeps each log in a file.
 
+use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
 
 use super::store::{RunStore, StoreError, Stored, conflict};
 
 /// Keeps each log in a file of one folder. It needs a tokio runtime, whose threads for blocking work write the files.
 ///
-/// Each line is a checksum and a record. A record is synced to the disk before [`append`](RunStore::append) returns. A last line that
-/// a crash has cut off is dropped; a damaged line before it is an error. Several processes may use one folder: a file is locked while
+/// Each line is a checksum and a record. A record is synced to the disk before [`append`](RunStore::append) returns. A last line
+/// whose checksum is wrong is taken for one that a crash has cut off, and dropped; a damaged line before it is an error. Several processes may use one folder: a file is locked while
 /// a record is added, and of two that add the same record one is refused. On Unix only the owner may read the files.
 ///
 /// ```
@@ -26,7 +30,11 @@ use super::store::{RunStore, StoreError, Stored, conflict};
 #[derive(Clone, Debug)]
 pub struct FileStore {
     folder: PathBuf,
+    /// The bytes and lines of files, so that they are not read again before each record.
+    sizes: Sizes,
 }
+
+type Sizes = Arc<Mutex<HashMap<PathBuf, (u64, u64)>>>;
 
 impl FileStore {
     /// Opens a folder, and creates it if it does not exist.
@@ -37,7 +45,8 @@ impl FileStore {
     pub fn new(folder: impl Into<PathBuf>) -> io::Result<Self> {
         let folder = folder.into();
         fs::create_dir_all(&folder)?;
-        Ok(Self { folder })
+        let sizes = Sizes::default();
+        Ok(Self { folder, sizes })
     }
 
     /// The file of a run. Characters that a file system could refuse or confuse are written as `%` and their code.
@@ -66,7 +75,8 @@ impl RunStore for FileStore {
                 let error = io::Error::other("a record must be one line");
                 return Err(failed(run, "written", &error));
             }
-            match off_the_async_threads(move || append(&file, expected, &line)).await {
+            let sizes = Arc::clone(&self.sizes);
+            match off_the_async_threads(move || append(&file, &sizes, expected, &line)).await {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(conflict(run, expected)),
                 Err(error) => Err(failed(run, "written", &error)),
@@ -96,7 +106,7 @@ impl RunStore for FileStore {
 }
 
 /// Adds a line to a file with this many lines; false if it has another number of them.
-fn append(path: &Path, expected: u64, line: &str) -> io::Result<bool> {
+fn append(path: &Path, sizes: &Sizes, expected: u64, line: &str) -> io::Result<bool> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true);
     #[cfg(unix)]
@@ -104,16 +114,25 @@ fn append(path: &Path, expected: u64, line: &str) -> io::Result<bool> {
     let mut file = options.open(path)?;
     // Until the file is closed.
     fs4::FileExt::lock(&file)?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    if whole_lines(&bytes).count() as u64 != expected {
+    let length = file.metadata()?.len();
+    let known = sizes.lock().get(path).copied();
+    let (end, lines) = match known {
+        // What others append makes a file longer.
+        Some((end, lines)) if end == length => (end, lines),
+        _ => {
+            let mut bytes = Vec::new();
+            file.read_to_end(&mut bytes)?;
+            let ends = whole_lines(&bytes).map(|line| line.len() as u64 + 1);
+            (ends.sum(), whole_lines(&bytes).count() as u64)
+        }
+    };
+    if lines != expected {
         return Ok(false);
     }
-    let end: usize = whole_lines(&bytes).map(|line| line.len() + 1).sum();
-    if end < bytes.len() {
-        file.set_len(end as u64)?;
+    if end < length {
+        file.set_len(end)?;
     }
-    file.seek(SeekFrom::Start(end as u64))?;
+    file.seek(SeekFrom::Start(end))?;
     file.write_all(line.as_bytes())?;
     file.sync_data()?;
     if expected == 0
@@ -123,6 +142,8 @@ fn append(path: &Path, expected: u64, line: &str) -> io::Result<bool> {
         // Otherwise a crash may lose the name of a new file.
         File::open(folder)?.sync_all()?;
     }
+    let size = (end + line.len() as u64, lines + 1);
+    sizes.lock().insert(path.to_owned(), size);
     Ok(true)
 }
 
@@ -138,7 +159,8 @@ fn whole_lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map_or(0, |end| end + 1);
     let whole = bytes.get(..end).unwrap_or_default();
     let last = whole.split_inclusive(|&byte| byte == b'\n').next_back();
-    let is_cut = last.is_some_and(|last| record(last.trim_ascii_end()).is_none());
+    let is_cut =
+        last.is_some_and(|last| record(last.strip_suffix(b"\n").unwrap_or(last)).is_none());
     let cut = if is_cut {
         last.map_or(0, <[u8]>::len)
     } else {

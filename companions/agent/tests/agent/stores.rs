@@ -21,6 +21,8 @@ async fn a_file_that_is_torn_anywhere_has_the_records_before()
     let whole = std::fs::read(&file)?;
     for length in 0..whole.len() {
         std::fs::write(&file, whole.get(..length).unwrap_or_default())?;
+        // Another process, which does not know the file.
+        let store = FileStore::new(&folder)?;
         let kept = store.read("a/B é").await?;
         assert_eq!(kept, records[..kept.len()], "cut at {length}");
         assert!(
@@ -58,6 +60,10 @@ async fn a_file_that_is_torn_anywhere_has_the_records_before()
         );
     }
     assert!(store.append("lines", 0, "a\nb").await.is_err());
+    for (expected, blank) in (0..).zip(["", " ", "{} ", "\t"]) {
+        store.append("blank", expected, blank).await?;
+    }
+    assert_eq!(store.read("blank").await?, ["", " ", "{} ", "\t"]);
     std::fs::remove_dir_all(folder)?;
     Ok(())
 }
