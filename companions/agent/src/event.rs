@@ -282,6 +282,21 @@ pub enum RunError {
     NoAnswer,
 }
 
+impl RunError {
+    /// Whether the run has failed for good: it takes another task, and cannot be resumed.
+    pub(super) const fn is_final(&self) -> bool {
+        matches!(
+            self,
+            Self::Contract { .. }
+                | Self::Loop { .. }
+                | Self::Format { .. }
+                | Self::TooManySteps { .. }
+                | Self::EndlessStep { .. }
+                | Self::NoAnswer
+        )
+    }
+}
+
 const TERMINATED: &str = "; the model was not told, because the recovery of the agent is `Terminate`; choose `Recovery::retry(n)` to let it try again";
 
 fn sentences(requests: &[ApprovalRequest]) -> String {

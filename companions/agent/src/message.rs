@@ -59,6 +59,10 @@ pub enum Message {
 }
 
 impl Message {
+    pub(super) const fn is_by_agent(&self) -> bool {
+        matches!(self, Self::System { by_agent: true, .. })
+    }
+
     fn characters(&self) -> u64 {
         let count = |text: &str| text.chars().count() as u64;
         match self {
@@ -121,7 +125,7 @@ impl Conversation {
             by_agent: true,
         });
         let mut messages = said.messages.to_vec();
-        messages.retain(|message| !matches!(message, Message::System { by_agent: true, .. }));
+        messages.retain(|message| !message.is_by_agent());
         let is_system = |message: &&Message| matches!(message, Message::System { .. });
         let place = messages.iter().take_while(is_system).count();
         messages.splice(place..place, own);
@@ -133,22 +137,7 @@ impl Conversation {
     /// Answers every call that has no outcome, because providers refuse a conversation with one.
     pub(super) fn answer_open_calls(&self) {
         let mut said = self.0.lock();
-        let mut messages = Vec::with_capacity(said.messages.len());
-        let mut open: Vec<&ToolCall> = Vec::new();
-        for message in said.messages.iter() {
-            if let Message::Tool { call_id, .. } = message {
-                if let Some(place) = open.iter().position(|call| call.id == *call_id) {
-                    open.remove(place);
-                }
-            } else {
-                messages.extend(open.drain(..).map(not_known));
-            }
-            if let Message::Assistant { calls, .. } = message {
-                open.extend(calls);
-            }
-            messages.push(message.clone());
-        }
-        messages.extend(open.drain(..).map(not_known));
+        let messages = with_open_calls_answered(&said.messages);
         if messages.len() > said.messages.len() {
             said.past += messages.len() - said.messages.len();
             said.characters = messages.iter().map(Message::characters).sum();
@@ -162,17 +151,27 @@ impl Conversation {
         Arc::clone(&self.0.lock().messages)
     }
 
+    /// How many of the messages are instructions of an agent, which stand before every reply.
+    pub(super) fn instructions(&self) -> usize {
+        let messages = self.messages();
+        messages
+            .iter()
+            .filter(|message| message.is_by_agent())
+            .count()
+    }
+
+    /// The place that a message has in the log, which leaves out the instructions of an agent.
+    pub(super) fn place_in_log(&self, place: usize) -> usize {
+        let messages = self.messages();
+        let before = messages.iter().take(place);
+        before.filter(|message| !message.is_by_agent()).count()
+    }
+
     /// The messages behind the first `kept`, without the instructions of an agent.
     pub(super) fn since(&self, kept: usize) -> Vec<Message> {
         let messages = self.messages();
-        let is_kept =
-            |message: &&Message| !matches!(message, Message::System { by_agent: true, .. });
-        messages
-            .iter()
-            .filter(is_kept)
-            .skip(kept)
-            .cloned()
-            .collect()
+        let kept_messages = messages.iter().filter(|message| !message.is_by_agent());
+        kept_messages.skip(kept).cloned().collect()
     }
 
     /// How many messages are older than the run, instructions among them.
@@ -184,6 +183,27 @@ impl Conversation {
     pub(super) fn characters(&self) -> u64 {
         self.0.lock().characters
     }
+}
+
+/// Returns the messages with an outcome for each call that has none.
+pub(super) fn with_open_calls_answered(messages: &[Message]) -> Vec<Message> {
+    let mut answered = Vec::with_capacity(messages.len());
+    let mut open: Vec<&ToolCall> = Vec::new();
+    for message in messages {
+        if let Message::Tool { call_id, .. } = message {
+            if let Some(place) = open.iter().position(|call| call.id == *call_id) {
+                open.remove(place);
+            }
+        } else {
+            answered.extend(open.drain(..).map(not_known));
+        }
+        if let Message::Assistant { calls, .. } = message {
+            open.extend(calls);
+        }
+        answered.push(message.clone());
+    }
+    answered.extend(open.drain(..).map(not_known));
+    answered
 }
 
 /// The outcome of a call of an earlier run, whose record does not say what came of it.

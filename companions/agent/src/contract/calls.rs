@@ -247,7 +247,7 @@ impl StepCall {
             text: format!(
                 "the run ended while this call was running{rest}; {MAY_HAVE_TAKEN_EFFECT}"
             ),
-            value: None,
+            is_json: None,
         };
         match &self.end {
             Some(end) => end.clone(),

@@ -8,11 +8,10 @@ use serde_json::{Map, Value};
 
 use super::hooks::RunCondition;
 use super::recovery::Recovery;
-use super::result::{REFUSED, Rejected};
 use super::run::RunDriver;
 use super::state::IterationState;
 use crate::event::{Event, RunError};
-use crate::run_log::Record;
+use crate::run_log::{REFUSED, Record, Rejected};
 
 impl RunDriver<'_> {
     pub(super) async fn judge_task(&self) -> ControlFlow<Option<RunError>> {
@@ -84,11 +83,16 @@ impl RunDriver<'_> {
         if let Some((violation, told)) = self.judge_answer(&text).await {
             self.withheld.clear();
             let feedback = format!("{REFUSED}{told}");
-            self.out.record.locked().rejected.push(Rejected {
+            // Behind the reply itself, which is judged again if the process ends in between.
+            self.record_messages().await?;
+            let conversation = &self.turn.conversation;
+            let rejected = Rejected {
                 answer: text,
                 feedback: feedback.clone(),
-                message,
-            });
+                place: message.map(|place| conversation.place_in_log(place)),
+                past: conversation.place_in_log(conversation.past()),
+            };
+            self.append(Record::Rejected { rejected }).await?;
             return self.recover(&violation, Some(feedback)).await;
         }
         // The pieces of text are the answer itself.
@@ -121,7 +125,6 @@ impl RunDriver<'_> {
 
     /// Gives the answer of a run that has ended again.
     pub(super) async fn answered_before(&self, text: String) -> ControlFlow<Option<RunError>> {
-        self.note_spent();
         if let Some((violation, _)) = self.judge_type(&text).await {
             return self.end_run(&violation);
         }

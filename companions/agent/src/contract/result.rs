@@ -87,17 +87,6 @@ pub(super) struct Noted {
     pub(super) statistics: RunStatistics,
     pub(super) usage: Usage,
     steps: std::collections::VecDeque<Event>,
-    pub(super) rejected: Vec<Rejected>,
-}
-
-/// An answer that only the model may read.
-#[derive(Debug)]
-pub(super) struct Rejected {
-    pub(super) answer: String,
-    /// The feedback for the model, which may quote the answer.
-    pub(super) feedback: String,
-    /// Which message holds it, where the inner agent said so.
-    pub(super) message: Option<usize>,
 }
 
 impl Record {
@@ -176,7 +165,9 @@ impl Record {
     pub(super) fn finish(self) -> RunResult {
         let noted = std::mem::take(&mut *self.locked());
         let past = self.conversation.past();
-        let mut messages = published_messages(&self.conversation.messages(), past, &noted.rejected);
+        let state = self.log.state();
+        let said = self.conversation.messages();
+        let mut messages = state.published(&said, self.conversation.instructions());
         let made = self
             .calls
             .made()
@@ -192,28 +183,10 @@ impl Record {
             statistics: noted.statistics,
             usage: noted.usage,
             steps: noted.steps.into(),
-            state: self.log.state(),
+            state,
             messages,
         }
     }
-}
-
-/// Replaces a rejected answer.
-const REJECTED: &str = "(a rejected answer)";
-
-/// Returns the messages of a run as others than the model may read them.
-fn published_messages(messages: &[Message], past: usize, rejected: &[Rejected]) -> Vec<Message> {
-    let mut said = messages.to_vec();
-    for one in rejected {
-        match one.message {
-            Some(place) => hide_at(&mut said, place, one),
-            None => said
-                .iter_mut()
-                .skip(past)
-                .for_each(|message| hide_in(message, one)),
-        }
-    }
-    said
 }
 
 /// Gives every call its outcome, where the run ended before the inner agent could.
@@ -266,37 +239,3 @@ fn take_logged(made: &mut Vec<StepCall>, call: &ToolCall) -> Option<StepCall> {
     let place = made.iter().position(|made| made.is(call))?;
     Some(made.remove(place))
 }
-
-/// Hides the message of an answer, and the feedback on it.
-fn hide_at(messages: &mut [Message], place: usize, rejected: &Rejected) {
-    let mut after = messages.iter_mut().skip(place);
-    if let Some(Message::Assistant {
-        text, reasoning, ..
-    }) = after.next()
-    {
-        *reasoning = None;
-        REJECTED.clone_into(text);
-    }
-    if let Some(Message::User { text }) = after.next()
-        && text.contains(&rejected.feedback)
-    {
-        REFUSED.clone_into(text);
-    }
-}
-
-/// Hides every message that holds the answer, if it is not known which one does.
-fn hide_in(message: &mut Message, rejected: &Rejected) {
-    match message {
-        Message::Assistant {
-            text, reasoning, ..
-        } if !rejected.answer.is_empty() && text.contains(&rejected.answer) => {
-            *reasoning = None;
-            REJECTED.clone_into(text);
-        }
-        Message::User { text } if text.contains(&rejected.feedback) => REFUSED.clone_into(text),
-        _ => {}
-    }
-}
-
-/// Begins the feedback on a rejected answer; what follows may quote the answer.
-pub(super) const REFUSED: &str = "this answer was rejected: ";

@@ -33,16 +33,24 @@ pub(super) fn stream<A: InnerAgent>(
     task: Option<String>,
     answer_type: Option<Result<AnswerType, RunError>>,
 ) -> (Events<'_>, Record) {
-    let (mut reply, mut known, mut answered) = (None, None, None);
-    if task.is_some() {
+    state.complete();
+    // The ends of open calls that a new task is told belong into the log, behind what it has.
+    if task.is_some() && !state.is_stored() {
         state.begin_task();
-    } else if let Some(answer) = state.answer() {
-        answered = Some(answer.to_owned());
     }
     let log = RunLog::new(state.clone());
-    if task.is_none() && answered.is_none() {
-        (reply, known) = state.take_reply().unzip();
+    let (mut reply, mut known, mut ended) = (None, None, None);
+    if task.is_some() {
+        if state.is_stored() {
+            state.begin_task();
+        }
+    } else {
+        ended = state.take_end();
+        if ended.is_none() {
+            (reply, known) = state.take_reply().unzip();
+        }
     }
+    let form = task.is_none().then(|| state.form().to_owned());
     let progress = state.progress;
     let conversation = Conversation::from_messages(state.into_messages());
     let record = Record::new(conversation.clone(), log);
@@ -84,6 +92,7 @@ pub(super) fn stream<A: InnerAgent>(
                 state: IterationState::resumed(progress),
                 progress,
                 known: known.unwrap_or_default(),
+                form: "",
                 attempts: Attempts::default(),
                 clock,
                 answer_type,
@@ -91,13 +100,17 @@ pub(super) fn stream<A: InnerAgent>(
                 events: 0,
                 withheld: Vec::new(),
             };
-            let end = match (refused, answered) {
-                (Some(error), _) => ControlFlow::Break(Some(error)),
-                (None, Some(text)) => driver.answered_before(text).await,
-                (None, None) => driver.run(&agent.inner, is_resumed).await,
+            driver.note_spent();
+            let has_ended = ended.is_some();
+            let end = match (refused, ended) {
+                (Some(error), _) | (None, Some(Err(error))) => ControlFlow::Break(Some(error)),
+                (None, Some(Ok(text))) => driver.answered_before(text).await,
+                (None, None) => driver.run(&agent.inner, form.as_deref()).await,
             };
             if let ControlFlow::Break(Some(error)) = end {
-                driver.emit_remaining(&error).await;
+                if !has_ended {
+                    driver.emit_remaining(&error).await;
+                }
                 driver.out.emit(Event::Error { error }).await;
             }
         }
@@ -132,10 +145,11 @@ fn run_of(config: &RunConfig, context: &Context, record: &Record, is_resumed: bo
         let record = record.clone();
         async move { record.begin(&call).await.map_err(|error| error.to_string()) }
     });
-    if is_resumed && !context.has_run() {
+    run = run.within(context);
+    if is_resumed {
         run = run.with_earlier_calls();
     }
-    run.within(context)
+    run
 }
 
 pub(super) struct Output {
@@ -173,6 +187,8 @@ pub(super) struct RunDriver<'a> {
     progress: Progress,
     /// What the log knows of the calls of the stored reply.
     known: BTreeMap<usize, CallState>,
+    /// The form in which the inner agent reads replies.
+    form: &'static str,
     pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
     pub(super) answer_type: Option<AnswerType>,
@@ -188,13 +204,22 @@ impl RunDriver<'_> {
     async fn run(
         &mut self,
         inner: &impl InnerAgent,
-        is_resumed: bool,
+        resumed: Option<&str>,
     ) -> ControlFlow<Option<RunError>> {
-        if !is_resumed {
-            self.judge_task().await?;
-        } else if self.out.record.log.messages() == 0 {
-            return not_resumable("it has no task yet; begin it with `run_after`");
+        let form = inner.form();
+        match resumed {
+            None => self.judge_task().await?,
+            Some(_) if self.out.record.log.messages() == 0 => {
+                return not_resumable("it has no task yet; begin it with `run_after`");
+            }
+            Some(began) if !began.is_empty() && began != form => {
+                return not_resumable(&format!(
+                    "its replies were read as `{began}`, and this agent reads `{form}`; resume it with an agent like the one that began it"
+                ));
+            }
+            Some(_) => {}
         }
+        self.form = form;
         if let Some(answer_type) = &self.answer_type {
             self.turn.answer_schema = answer_type.of_object().cloned().map(Arc::new);
             self.turn.task.push_str(&answer_type.instruction());
@@ -291,9 +316,13 @@ impl RunDriver<'_> {
         if messages.is_empty() {
             return ControlFlow::Continue(());
         }
-        let progress = self.progress;
-        self.append(run_log::Record::Messages { messages, progress })
-            .await
+        let (progress, form) = (self.progress, self.form.to_owned());
+        self.append(run_log::Record::Messages {
+            messages,
+            progress,
+            form,
+        })
+        .await
     }
 
     /// Records the end of a call, and notes and emits its observation, once.
@@ -405,6 +434,12 @@ impl RunDriver<'_> {
         if !matches!(error, RunError::Asked { .. }) {
             let _ = self.record_messages().await;
         }
+        if error.is_final() {
+            let (error, progress) = (error.clone(), self.state.progress());
+            let _ = self
+                .append(run_log::Record::Failed { error, progress })
+                .await;
+        }
     }
 
     /// Something happened in the inner agent.
@@ -510,12 +545,13 @@ fn not_resumable<T>(reason: &str) -> ControlFlow<Option<RunError>, T> {
 }
 
 fn observation(call: ToolCall, end: CallEnd) -> Event {
+    let value = end.value();
     Event::Observation {
         call_id: call.id,
         tool: call.name,
         status: end.status,
         effect: end.effect,
         text: end.text,
-        value: end.value,
+        value,
     }
 }

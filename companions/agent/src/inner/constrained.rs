@@ -216,6 +216,10 @@ impl<M: Model> ConstrainedAgent<M> {
 }
 
 impl<M: Model> InnerAgent for ConstrainedAgent<M> {
+    fn form(&self) -> &'static str {
+        "constrained"
+    }
+
     fn stream(&self, turn: Turn) -> Events<'_> {
         stream_with(move |emitter| async move {
             if let Err(error) = self.work(&turn, &emitter).await {

@@ -34,17 +34,31 @@ use super::model::{Delta, Model, Reasoning, Request, Usage};
 pub trait InnerAgent: Send + Sync {
     /// Works on a task. Dropping the stream stops all work.
     fn stream(&self, turn: Turn) -> Events<'_>;
+
+    /// Returns the name of the form in which it reads replies. A run is resumed by an agent of the same form; one without a name
+    /// resumes any.
+    fn form(&self) -> &'static str {
+        ""
+    }
 }
 
 impl<I: InnerAgent + ?Sized> InnerAgent for Arc<I> {
     fn stream(&self, turn: Turn) -> Events<'_> {
         (**self).stream(turn)
     }
+
+    fn form(&self) -> &'static str {
+        (**self).form()
+    }
 }
 
 impl<I: InnerAgent + ?Sized> InnerAgent for Box<I> {
     fn stream(&self, turn: Turn) -> Events<'_> {
         (**self).stream(turn)
+    }
+
+    fn form(&self) -> &'static str {
+        (**self).form()
     }
 }
 

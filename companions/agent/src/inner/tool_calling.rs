@@ -82,6 +82,10 @@ impl<M: Model> ToolCallingAgent<M> {
 }
 
 impl<M: Model> InnerAgent for ToolCallingAgent<M> {
+    fn form(&self) -> &'static str {
+        "tool calls"
+    }
+
     fn stream(&self, turn: Turn) -> Events<'_> {
         stream_with(move |emitter| async move {
             if let Err(error) = self.work(&turn, &emitter).await {

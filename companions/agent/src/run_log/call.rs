@@ -2,7 +2,7 @@
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
 use contract_runtime::dynamic::CallError;
-use contract_runtime::{Content, Effect, Outcome, Status, ToolCall};
+use contract_runtime::{Content, Effect, Outcome, OutputKind, Status, ToolCall};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -14,8 +14,10 @@ pub(crate) struct CallEnd {
     pub(crate) status: Status,
     pub(crate) effect: Effect,
     pub(crate) text: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) value: Option<Value>,
+    /// Whether the text of a result is JSON; none where there is no result. A record cannot hold every value: it could be nested deeper
+    /// than a reader of JSON follows.
+    #[serde(default)]
+    pub(crate) is_json: Option<bool>,
 }
 
 impl CallEnd {
@@ -24,7 +26,11 @@ impl CallEnd {
             status: outcome.status(),
             effect: outcome.effect(),
             text: outcome.clone().into_result().text().to_owned(),
-            value: outcome.value(),
+            is_json: match outcome.output_kind() {
+                Some(OutputKind::Json) => Some(true),
+                Some(OutputKind::Text) => Some(false),
+                _ => None,
+            },
         }
     }
 
@@ -34,7 +40,7 @@ impl CallEnd {
             status: Status::Cancelled,
             effect: Effect::None,
             text: "not started, because the run had ended".to_owned(),
-            value: None,
+            is_json: None,
         }
     }
 
@@ -50,8 +56,18 @@ impl CallEnd {
             status: Status::Cancelled,
             effect: Effect::Unknown,
             text: format!("the program ended while this call was running; {MAY_HAVE_TAKEN_EFFECT}"),
-            value: None,
+            is_json: None,
         }
+    }
+
+    /// The result as a value, as [`Outcome::value`] has it.
+    pub(crate) fn value(&self) -> Option<Value> {
+        let text = || Value::from(self.text.as_str());
+        (self.status == Status::Ok).then(|| match self.is_json {
+            Some(true) => serde_json::from_str(&self.text).unwrap_or_else(|_| text()),
+            Some(false) => text(),
+            None => Value::Null,
+        })
     }
 
     pub(crate) fn text(&self) -> &str {

@@ -2,6 +2,7 @@
 
 mod call;
 mod file_store;
+mod rejected;
 mod store;
 
 use std::collections::BTreeMap;
@@ -15,8 +16,10 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::call::{CallEnd, CallState};
 pub use self::file_store::FileStore;
+pub(crate) use self::rejected::{REFUSED, Rejected, published};
 pub use self::store::{MemoryStore, RunStore, StoreError, Stored};
-use crate::message::{Message, written_call};
+use crate::event::RunError;
+use crate::message::{Message, with_open_calls_answered, written_call};
 use crate::model::Usage;
 
 /// The format of the records below, which each log begins with.
@@ -32,6 +35,8 @@ pub(crate) enum Record {
     Messages {
         messages: Vec<Message>,
         progress: Progress,
+        /// The form in which the inner agent reads replies.
+        form: String,
     },
     /// The body of a call of the last reply may run from here on.
     Began {
@@ -52,8 +57,12 @@ pub(crate) enum Record {
         #[serde(flatten)]
         end: CallEnd,
     },
+    /// The last reply was an answer that only the model may read.
+    Rejected { rejected: Rejected },
     /// The last reply was the answer, and every condition on it held.
     Answered { answer: String, progress: Progress },
+    /// The task has failed for good.
+    Failed { error: RunError, progress: Progress },
 }
 
 /// What a run has spent.
@@ -99,6 +108,7 @@ pub(crate) struct Progress {
 /// # Ok(()) }
 /// ```
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 #[non_exhaustive]
 pub struct RunState {
     messages: Vec<Message>,
@@ -106,6 +116,11 @@ pub struct RunState {
     calls: BTreeMap<usize, CallState>,
     pub(crate) progress: Progress,
     answer: Option<String>,
+    error: Option<RunError>,
+    rejected: Vec<Rejected>,
+    form: String,
+    /// The messages come from a program, and nothing else is known of their calls.
+    is_foreign: bool,
     #[serde(skip)]
     place: Option<StorePlace>,
 }
@@ -171,10 +186,16 @@ impl RunState {
         Ok(state)
     }
 
-    /// Returns the conversation so far, with the instructions of the program and without those of an agent.
+    /// Returns the conversation so far, without rejected answers and without the instructions of an agent.
     #[must_use]
-    pub fn messages(&self) -> &[Message] {
-        &self.messages
+    pub fn messages(&self) -> Vec<Message> {
+        self.published(&self.messages, 0)
+    }
+
+    /// Returns whether the last task is neither answered nor failed, so that [`resume`](crate::ContractAgent::resume) works on it.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        !self.messages.is_empty() && self.answer.is_none() && self.error.is_none()
     }
 
     /// Returns the answer, if the last task has one.
@@ -186,11 +207,21 @@ impl RunState {
     fn apply(&mut self, record: Record) {
         match record {
             Record::Opened { .. } => {}
-            Record::Messages { messages, progress } => {
+            Record::Messages {
+                messages,
+                progress,
+                form,
+            } => {
                 self.messages.extend(messages);
                 self.progress = progress;
+                self.form = form;
                 self.calls.clear();
-                self.answer = None;
+                (self.answer, self.error) = (None, None);
+            }
+            Record::Rejected { rejected } => self.rejected.push(rejected),
+            Record::Failed { error, progress } => {
+                self.error = Some(error);
+                self.progress = progress;
             }
             Record::Began {
                 index,
@@ -217,6 +248,10 @@ impl RunState {
                 self.calls.insert(index, ended);
             }
             Record::Answered { answer, progress } => {
+                // A condition may have refused it in an earlier process.
+                let place = self.messages.len().checked_sub(1);
+                self.rejected
+                    .retain(|rejected| rejected.place.is_none() || rejected.place != place);
                 self.answer = Some(answer);
                 self.progress = progress;
             }
@@ -232,6 +267,8 @@ impl RunState {
     /// Begins another task, which has budgets of its own. The model is told what is known of the calls of the last reply.
     pub(crate) fn begin_task(&mut self) {
         self.progress = Progress::default();
+        self.messages = self.messages();
+        self.rejected.clear();
         let known = std::mem::take(&mut self.calls);
         let Some(Message::Assistant { calls, .. }) = self.messages.last() else {
             return;
@@ -260,19 +297,62 @@ impl RunState {
         self.messages
     }
 
+    /// Takes how the last task ended, if it has ended.
+    pub(crate) fn take_end(&mut self) -> Option<Result<String, RunError>> {
+        let error = self.error.take().map(Err);
+        error.or_else(|| self.answer.take().map(Ok))
+    }
+
     /// Takes the last reply, if the model has not been told what came of it, with the calls of it that are known.
     pub(crate) fn take_reply(&mut self) -> Option<(Message, BTreeMap<usize, CallState>)> {
         let is_reply = matches!(self.messages.last(), Some(Message::Assistant { .. }));
         let reply = is_reply.then(|| self.messages.pop()).flatten()?;
+        if let (Message::Assistant { calls, .. }, true) = (&reply, self.is_foreign) {
+            let unknown = |call: &ToolCall| CallState {
+                call: call.clone(),
+                idempotent: false,
+                asked: false,
+                end: None,
+            };
+            self.calls = calls.iter().map(unknown).enumerate().collect();
+        }
         Some((reply, std::mem::take(&mut self.calls)))
+    }
+
+    /// Makes a conversation that no store keeps one without open calls before its last reply.
+    pub(crate) fn complete(&mut self) {
+        if self.place.is_some() {
+            // A log has none.
+            return;
+        }
+        let reply = self
+            .messages
+            .pop_if(|last| matches!(last, Message::Assistant { .. }));
+        self.messages = with_open_calls_answered(&self.messages);
+        self.messages.extend(reply);
+    }
+
+    pub(crate) const fn is_stored(&self) -> bool {
+        self.place.is_some()
+    }
+
+    pub(crate) fn form(&self) -> &str {
+        &self.form
+    }
+
+    /// Returns messages without the rejected answers. The first `instructions` of them are not in the log.
+    pub(crate) fn published(&self, messages: &[Message], instructions: usize) -> Vec<Message> {
+        published(messages, instructions, &self.rejected)
     }
 }
 
 impl From<Vec<Message>> for RunState {
     /// Begins with an earlier conversation, which no store keeps.
-    fn from(messages: Vec<Message>) -> Self {
+    fn from(mut messages: Vec<Message>) -> Self {
+        messages.retain(|message| !message.is_by_agent());
         Self {
             messages,
+            is_foreign: true,
             ..Self::default()
         }
     }

@@ -179,7 +179,12 @@ impl Model for Told {
 }
 
 /// One process: begins the run, or goes on with it; none if it is killed.
-async fn process<A: InnerAgent>(agent: A, world: &World, run: RunState) -> Option<RunResult> {
+async fn process<A: InnerAgent>(
+    agent: A,
+    world: &World,
+    run: RunState,
+    has_task: bool,
+) -> Option<RunResult> {
     let approver = async |_: ApprovalRequest| Decision::Approved(Approval::Once);
     let agent = ContractAgent::builder(agent)
         .recovery(Recovery::retry(100))
@@ -190,7 +195,7 @@ async fn process<A: InnerAgent>(agent: A, world: &World, run: RunState) -> Optio
         None => Context::new(),
     };
     let whole = async {
-        if run.messages().is_empty() {
+        if has_task {
             agent.run_after(run, context, "go").await
         } else {
             agent.resume(run, context).await
@@ -203,20 +208,33 @@ async fn process<A: InnerAgent>(agent: A, world: &World, run: RunState) -> Optio
     }
 }
 
+/// How a process ends, and whether it begins with another task.
+#[derive(Clone, Copy, Debug)]
+struct Life {
+    points: i64,
+    is_cancelled: bool,
+    has_task: bool,
+}
+
 /// Runs a script to its end over several processes, each of which is killed or cancelled after as many points. Without a store the
 /// state of a cancelled run is what the next one goes on with.
 async fn run_with_kills(
     script: Script,
     in_text: bool,
     is_stored: bool,
-    kills: Vec<(i64, bool)>,
+    lives: Vec<Life>,
 ) -> Result<(), TestCaseError> {
     let (store, first) = (MemoryStore::new(), World::default());
     let script = Arc::new(script);
-    let lives = kills.len();
-    let (mut end, mut state) = (None, RunState::default());
-    for (left, is_cancelled) in kills.into_iter().chain([(-1, false)]) {
-        let world = first.with_process(left, is_cancelled || !is_stored);
+    let kills = lives.len();
+    let (mut end, mut state, mut tasks) = (None, RunState::default(), 0);
+    let last = Life {
+        points: -1,
+        is_cancelled: false,
+        has_task: false,
+    };
+    for life in lives.into_iter().chain([last]) {
+        let world = first.with_process(life.points, life.is_cancelled || !is_stored);
         let model = Told {
             script: Arc::clone(&script),
             in_text,
@@ -227,19 +245,18 @@ async fn run_with_kills(
             let opened = RunState::open(killed, "run").await;
             state = opened.map_err(|error| TestCaseError::fail(error.to_string()))?;
         }
+        let has_task = life.has_task || state.messages().is_empty();
+        tasks += usize::from(has_task);
         let registry = registry(&world).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let run = std::mem::take(&mut state);
         end = if in_text {
-            process(
-                ReActAgent::new(model, registry),
-                &world,
-                std::mem::take(&mut state),
-            )
-            .await
+            process(ReActAgent::new(model, registry), &world, run, has_task).await
         } else {
             process(
                 ToolCallingAgent::new(model, registry),
                 &world,
-                std::mem::take(&mut state),
+                run,
+                has_task,
             )
             .await
         };
@@ -255,10 +272,18 @@ async fn run_with_kills(
         return Err(TestCaseError::fail("the last process was killed"));
     };
     prop_assert_eq!(end.answer.as_deref(), Some("done"), "{:?}", end.error);
+    let begun = |message: &&Message| matches!(message, Message::User { text } if text == "go");
+    let begun = end.messages.iter().filter(begun).count();
+    prop_assert!(
+        (1..=tasks).contains(&begun),
+        "{} tasks, {} messages",
+        tasks,
+        begun
+    );
     for (step, calls) in script.iter().enumerate() {
         let asked = first.times(&format!("reply {step}"));
         prop_assert!(
-            (1..=1 + lives).contains(&asked),
+            (1..=1 + kills).contains(&asked),
             "reply {} was asked for {} times",
             step,
             asked
@@ -270,6 +295,8 @@ async fn run_with_kills(
             }
             let id = format!("{step}-{place}");
             let is_it = |message: &&Message| matches!(message, Message::Tool { call_id, .. } if *call_id == id);
+            let outcomes = end.messages.iter().filter(is_it).count();
+            prop_assert!(outcomes <= 1, "call {} has {} outcomes", id, outcomes);
             let Some(Message::Tool { status, effect, .. }) = end.messages.iter().find(is_it) else {
                 prop_assert!(in_text, "call {} has no outcome", id);
                 continue;
@@ -290,10 +317,15 @@ async fn run_with_kills(
             );
         }
     }
-    // What the result tells is what the log tells.
-    if !is_stored {
-        return Ok(());
+    if is_stored {
+        is_what_the_log_tells(&end, store).await
+    } else {
+        Ok(())
     }
+}
+
+/// The state of a result is what its log adds up to.
+async fn is_what_the_log_tells(end: &RunResult, store: MemoryStore) -> Result<(), TestCaseError> {
     let told = serde_json::to_value(&end.state);
     let store: Arc<dyn RunStore> = Arc::new(store);
     let logged = RunState::open(store, "run")
@@ -336,9 +368,10 @@ proptest! {
         script in scripts(),
         in_text in any::<bool>(),
         is_stored in any::<bool>(),
-        kills in proptest::collection::vec((0_i64..40, any::<bool>()), 0..6),
+        lives in proptest::collection::vec((0_i64..40, any::<bool>(), any::<bool>()), 0..6),
     ) {
-        block_on(run_with_kills(script, in_text, is_stored, kills))?;
+        let lives = lives.into_iter().map(|(points, is_cancelled, has_task)| Life { points, is_cancelled, has_task });
+        block_on(run_with_kills(script, in_text, is_stored, lives.collect()))?;
     }
 }
 
@@ -350,10 +383,23 @@ fn every_single_kill_of_one_run_is_survived() {
         vec![("write", 6)],
     ];
     for in_text in [false, true] {
-        for number in 0..120 {
-            let kill = (number / 2, number % 2 == 0);
-            let survived = block_on(run_with_kills(script.clone(), in_text, true, vec![kill]));
-            assert!(survived.is_ok(), "killed at {kill:?}: {survived:?}");
+        for number in 0..240 {
+            let second = Life {
+                points: 1000,
+                is_cancelled: false,
+                has_task: number % 2 == 0,
+            };
+            let life = Life {
+                points: number / 4,
+                is_cancelled: number % 4 < 2,
+                has_task: false,
+            };
+            let lives = vec![life, second];
+            let survived = block_on(run_with_kills(script.clone(), in_text, true, lives));
+            assert!(
+                survived.is_ok(),
+                "killed at {life:?}, {second:?}: {survived:?}"
+            );
         }
     }
 }
@@ -499,5 +545,198 @@ async fn an_answer_is_given_again_without_a_request() -> Result<(), Box<dyn std:
         (again.answer.as_deref(), again.iterations),
         (Some("done"), 1)
     );
+    Ok(())
+}
+
+/// Kills the first process in the body of its last call, and returns what the store has.
+async fn killed_in<A: InnerAgent>(
+    agent: A,
+    world: &World,
+    store: &Arc<MemoryStore>,
+) -> Result<RunState, StoreError> {
+    let run = RunState::open(store.clone(), "run").await?;
+    let ended = process(agent, world, run, true).await;
+    assert!(ended.is_none(), "{ended:?}");
+    RunState::open(store.clone(), "run").await
+}
+
+#[tokio::test]
+async fn an_agent_that_reads_replies_in_another_form_does_not_resume_a_run()
+-> Result<(), Box<dyn std::error::Error>> {
+    let store = Arc::new(MemoryStore::new());
+    let world = World::default().with_process(0, false);
+    let text = "Thought: x\nAction: write\nAction Input: {\"n\": 1}";
+    let began = ReActAgent::new(Scripted::new().text(text), registry(&world)?);
+    let run = killed_in(began, &world, &store).await?;
+    let world = world.with_process(-1, false);
+    let other = agent_of(Scripted::new().text("done"), registry(&world)?);
+    let result = other.resume(run, Context::new()).await;
+    assert_eq!(
+        result.error.ok_or("an error")?.to_string(),
+        "the run cannot be resumed: its replies were read as `react`, and this agent reads `tool calls`; resume it with an agent like the one that began it",
+    );
+    Ok(())
+}
+
+/// Do something once in a run.
+#[tool]
+#[pre(history().count(once) < 1, "once is enough")]
+async fn once(n: u32, #[context] world: &World) {
+    world.run(format!("once {n}")).await;
+}
+
+#[tokio::test]
+async fn a_resumed_run_does_not_know_its_earlier_calls_whatever_run_is_around_it()
+-> Result<(), Box<dyn std::error::Error>> {
+    for around in [
+        Context::new(),
+        Context::new().run(&contract_runtime::Run::new()),
+    ] {
+        let store = Arc::new(MemoryStore::new());
+        let world = World::default().with_process(3, false);
+        let all = |world: &World| {
+            Registry::builder()
+                .tool(once)
+                .tool(write)
+                .context(world.clone())
+                .build()
+        };
+        let script = calls([("once", 1)]).calls("", [("write", r#"{"n":2}"#)]);
+        let run = killed_in(ToolCallingAgent::new(script, all(&world)?), &world, &store).await?;
+        let world = world.with_process(-1, false);
+        let agent = agent_of(calls([("once", 3)]).text("done"), all(&world)?);
+        let result = agent.resume(run, around).await;
+        assert!(result.success, "{:?}", result.error);
+        assert_eq!((world.times("once 1"), world.times("once 3")), (1, 0));
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_rejected_answer_is_shown_by_no_state() -> Result<(), Box<dyn std::error::Error>> {
+    let store = Arc::new(MemoryStore::new());
+    let world = World::default().with_process(-1, false);
+    let agent = |model| {
+        let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry(&world)?));
+        let agent = agent
+            .recovery(Recovery::retry(2))
+            .answer_post("discreet", |text| !text.contains("SECRET"));
+        Ok::<_, BuildError>(agent.build())
+    };
+    let run = RunState::open(store.clone(), "run").await?;
+    // The model fails before it answers again.
+    let first = agent(Scripted::new().text("SECRET"))?
+        .run_after(run, Context::new(), "go")
+        .await;
+    assert!(
+        matches!(first.error, Some(RunError::Model { .. })),
+        "{:?}",
+        first.error
+    );
+    let run = RunState::open(store.clone(), "run").await?;
+    let model = Scripted::new().text("done");
+    let result = agent(model.clone())?.resume(run, Context::new()).await;
+    assert!(result.success);
+    let reads = format!("{:?}", model.requests());
+    assert!(
+        reads.contains("SECRET"),
+        "the model reads what it is told about: {reads}"
+    );
+    let reopened = RunState::open(store, "run").await?;
+    let next = Scripted::new().text("done");
+    let after = agent(next.clone())?
+        .run_after(reopened.clone(), Context::new(), "more")
+        .await;
+    for shown in [
+        format!("{:?}", first.state.messages()),
+        format!("{:?}", first.messages),
+        format!("{:?}", result.messages),
+        format!("{:?}", reopened.messages()),
+        format!("{:?}", after.messages),
+        format!("{:?}", next.requests()),
+    ] {
+        assert!(!shown.contains("SECRET"), "{shown}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_run_that_failed_is_not_resumed_and_takes_another_task()
+-> Result<(), Box<dyn std::error::Error>> {
+    let store = Arc::new(MemoryStore::new());
+    let world = World::default().with_process(-1, false);
+    let run = RunState::open(store.clone(), "run").await?;
+    let agent = |model| {
+        Ok::<_, BuildError>(
+            ContractAgent::builder(ToolCallingAgent::new(model, registry(&world)?)).build(),
+        )
+    };
+    let failed = agent(calls([("refuse", 1)]))?
+        .run_after(run, Context::new(), "go")
+        .await;
+    let run = RunState::open(store.clone(), "run").await?;
+    assert!(!run.is_open());
+    let silent = Scripted::new();
+    let again = agent(silent.clone())?.resume(run, Context::new()).await;
+    assert_eq!((again.error, again.iterations), (failed.error, 1));
+    assert!(silent.requests().is_empty());
+    let run = RunState::open(store, "run").await?;
+    assert!(
+        agent(Scripted::new().text("done"))?
+            .run_after(run, Context::new(), "more")
+            .await
+            .success
+    );
+    Ok(())
+}
+
+/// Return lists in lists.
+#[tool]
+fn nested(n: usize) -> contract_runtime::Content {
+    contract_runtime::Content::text("[".repeat(n) + &"]".repeat(n))
+}
+
+#[tokio::test]
+async fn a_result_of_any_depth_can_be_read_again() -> Result<(), Box<dyn std::error::Error>> {
+    for depth in 110..140 {
+        let store = Arc::new(MemoryStore::new());
+        let run = RunState::open(store.clone(), "run").await?;
+        let model = Scripted::new()
+            .calls("", [("nested", format!("{{\"n\":{depth}}}"))])
+            .text("done");
+        let agent = agent_of(model, Registry::builder().tool(nested).build()?);
+        assert!(agent.run_after(run, Context::new(), "go").await.success);
+        RunState::open(store, "run").await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn open_calls_of_messages_from_elsewhere_are_not_made()
+-> Result<(), Box<dyn std::error::Error>> {
+    let world = World::default().with_process(-1, false);
+    let calls = vec![ToolCall::new("1", "write", r#"{"n":1}"#)];
+    let messages: Vec<Message> = serde_json::from_value(serde_json::json!([
+        {"role": "user", "text": "go"},
+        {"role": "assistant", "text": "", "calls": calls},
+        {"role": "user", "text": "well?"},
+        {"role": "assistant", "text": "", "calls": calls},
+    ]))?;
+    let result = agent_of(Scripted::new().text("done"), registry(&world)?)
+        .resume(messages.into(), Context::new())
+        .await;
+    assert!(result.success, "{:?}", result.error);
+    assert_eq!(world.times("write 1"), 0);
+    assert_eq!(result.state.messages().len(), result.messages.len());
+    let unknown = |message: &&Message| {
+        matches!(
+            message,
+            Message::Tool {
+                effect: Effect::Unknown,
+                ..
+            }
+        )
+    };
+    assert_eq!(result.messages.iter().filter(unknown).count(), 2);
     Ok(())
 }

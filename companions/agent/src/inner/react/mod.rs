@@ -137,6 +137,10 @@ impl<M: Model> ReActAgent<M> {
 }
 
 impl<M: Model> InnerAgent for ReActAgent<M> {
+    fn form(&self) -> &'static str {
+        "react"
+    }
+
     fn stream(&self, turn: Turn) -> Events<'_> {
         stream_with(move |emitter| async move {
             if let Err(error) = self.work(&turn, &emitter).await {
