@@ -121,7 +121,7 @@ impl<A: InnerAgent> ContractAgent<A> {
         run::stream(self, past.into(), context, Some(task.into()), None).0
     }
 
-    /// Streams a run that goes on where an earlier process or program left it, like [`resume`](Self::resume).
+    /// Streams a run that an earlier process or program began, like [`resume`](Self::resume).
     pub fn stream_resumed(&self, run: RunState, context: Context) -> Events<'_> {
         run::stream(self, run, context, None, None).0
     }

@@ -425,12 +425,12 @@ impl RunDriver<'_> {
         let is_late = *error == RunError::TimedOut;
         for (index, call) in self.out.record.calls.made() {
             let end = call.end(is_late);
-            // A call that has not begun is made when the run goes on.
+            // A call that has not begun is made when the run is resumed.
             if call.has_ended() || end.effect != Effect::None {
                 let _ = self.record_end(index, &end).await;
             }
         }
-        // A call that asks is made again when the run goes on, and the model reads the outcome of that one.
+        // A call that asks is made again when the run is resumed, and the model reads the outcome of the second call.
         if !matches!(error, RunError::Asked { .. }) {
             let _ = self.record_messages().await;
         }

@@ -82,23 +82,15 @@ fn milliseconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::O
 }
 
 impl IterationState {
-    /// The state of a run that goes on.
+    /// The state at the beginning of a resumed run.
     pub(super) fn resumed(progress: Progress) -> Self {
-        let Progress {
-            iterations,
-            asked_again,
-            tool_calls,
-            errors,
-            elapsed,
-            usage,
-        } = progress;
         Self {
-            iterations,
-            asked_again,
-            tool_calls,
-            errors,
-            elapsed,
-            usage,
+            iterations: progress.iterations,
+            asked_again: progress.asked_again,
+            tool_calls: progress.tool_calls,
+            errors: progress.errors,
+            elapsed: progress.elapsed,
+            usage: progress.usage,
             ..Self::default()
         }
     }

@@ -83,8 +83,9 @@ struct Exchange {
     feedback: Option<String>,
     /// The index of the message with the answer that is emitted next.
     answer: Option<usize>,
-    /// The last reply of a run that goes on, and whether its task is in the conversation.
+    /// The last reply of a resumed run, until the inner agent takes it.
     stored: Option<Message>,
+    /// Whether the task is in the conversation already.
     resumed: bool,
     /// What the inner agent waits for.
     wanted: VecDeque<(Wanted, oneshot::Sender<Vec<Outcome>>)>,
@@ -109,7 +110,7 @@ impl Turn {
         }
     }
 
-    /// Makes it the turn of a run that goes on, whose conversation ended with this reply, if it ended with one.
+    /// Makes it the turn of a resumed run. `reply` is the last message of its conversation, if that is a reply.
     pub(crate) fn resumed(self, reply: Option<Message>) -> Self {
         let mut exchange = self.exchange.lock();
         exchange.stored = reply;
@@ -118,7 +119,7 @@ impl Turn {
         self
     }
 
-    /// Takes the reply with which a resumed run goes on; an inner agent acts on it as on one that the model gives.
+    /// Takes the last reply of a resumed run. An inner agent acts on it as on a reply that it has just read from the model.
     ///
     /// The conversation does not have it yet. A run whose inner agent leaves it and asks the model ends.
     #[must_use]

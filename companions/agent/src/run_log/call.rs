@@ -44,7 +44,7 @@ impl CallEnd {
         }
     }
 
-    /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run goes on.
+    /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run is resumed.
     pub(crate) fn is_open(&self) -> bool {
         let given_up = [Status::Asked, Status::Cancelled, Status::TimedOut];
         self.effect == Effect::None && given_up.contains(&self.status)
@@ -112,7 +112,7 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
-    /// Returns the end that the model is told when the run goes on; none, if the call is made then.
+    /// Returns the end that the model is told when the run is resumed, or `None` if the call is made then.
     pub(crate) fn told(&self, call: &ToolCall, idempotent: bool) -> Option<CallEnd> {
         if !self.is_of(call) {
             return Some(CallEnd::unknown());

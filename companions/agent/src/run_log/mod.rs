@@ -31,7 +31,7 @@ const FORMAT: u32 = 1;
 pub(crate) enum Record {
     /// The first record.
     Opened { format: u32 },
-    /// The conversation goes on: a task, a reply, or what the model is told of its calls.
+    /// New messages of the conversation: a task, a reply, or the outcomes of calls.
     Messages {
         messages: Vec<Message>,
         progress: Progress,
@@ -80,8 +80,8 @@ pub(crate) struct Progress {
 /// A run as its log tells it: the conversation, the calls of the last reply, and what has been spent.
 ///
 /// [`RunResult::state`](crate::RunResult::state) is the state of a run that has ended, and [`open`](Self::open) reads that of a run
-/// whose process has ended. [`ContractAgent::resume`](crate::ContractAgent::resume) goes on from it;
-/// [`run_after`](crate::ContractAgent::run_after) goes on with another task.
+/// whose process has ended. [`ContractAgent::resume`](crate::ContractAgent::resume) continues its last task;
+/// [`run_after`](crate::ContractAgent::run_after) begins another task.
 ///
 /// Single use holds for a store: the same state without a store can be resumed twice, and then calls are made twice.
 ///
@@ -364,7 +364,7 @@ impl<const N: usize> From<[Message; N]> for RunState {
     }
 }
 
-/// The log of a run that goes on; clones share it.
+/// The log of a run while it is written; clones share it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunLog {
     state: Arc<Mutex<RunState>>,
