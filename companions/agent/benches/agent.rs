@@ -92,7 +92,7 @@ fn run(steps: u64, conditions: bool) -> u64 {
     }
     let agent = agent.build();
     runtime().block_on(async {
-        let mut events = agent.stream("go");
+        let mut events = agent.run("go").stream();
         let mut told = 0;
         while events.next().await.is_some() {
             told += 1;

@@ -10,9 +10,9 @@ use parking_lot::Mutex;
 
 use super::event::Event;
 
-/// The events of a run, as a stream.
+/// What an async block emits, as a stream; see [`stream_with`].
 ///
-/// The run advances only while the stream is polled, and dropping the stream stops all work.
+/// The block advances only while the stream is polled, and dropping the stream stops all work.
 #[must_use = "nothing runs until the events are polled"]
 pub struct Events<'a, T = Event> {
     future: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
@@ -62,7 +62,7 @@ where
 }
 
 impl<T> Events<'_, T> {
-    /// Returns the next item; `None` when the run is over.
+    /// Returns the next item; `None` when the block has ended.
     pub async fn next(&mut self) -> Option<T> {
         poll_fn(|task| Pin::new(&mut *self).poll_next(task)).await
     }

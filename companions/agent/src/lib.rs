@@ -10,8 +10,8 @@ mod model;
 mod run_log;
 
 pub use contract::{
-    Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection, Recovery,
-    RunResult, RunStatistics, TypedResult,
+    AgentRun, Budget, ContractAgent, ContractAgentBuilder, Hook, IterationState, LoopDetection,
+    Recovery, RunEvents, RunResult, RunStatistics, TypedResult,
 };
 pub use event::{Event, LoopKind, RunError};
 pub use generator::{Emitter, Events, stream_with};

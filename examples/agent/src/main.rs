@@ -80,7 +80,7 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
         .build();
 
     let mut show = Show::new(arguments.json);
-    let mut events = agent.stream(&arguments.question);
+    let mut events = agent.run(&arguments.question).stream();
     let mut spinner = tokio::time::interval(Duration::from_millis(100));
     let mut interrupted = std::pin::pin!(tokio::signal::ctrl_c());
     let mut answered = false;

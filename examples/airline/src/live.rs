@@ -69,7 +69,7 @@ pub async fn converse<A: Model, U: Model + 'static>(
         }
         let asked = Arc::clone(&user);
         let context = Context::new().approver(move |request| decide(Arc::clone(&asked), request));
-        let result = agent.run_after(past, context, said).await;
+        let result = agent.run_after(past, said).context(context).await;
         past = result.messages;
         let answer = result
             .answer
@@ -142,10 +142,7 @@ impl<U: Model> User<U> {
     /// Returns what the user says to a message of the agent.
     async fn says(&self, heard: impl Into<String>) -> Result<String, String> {
         let mut past = self.past.lock().await;
-        let result = self
-            .agent
-            .run_after(past.clone(), Context::new(), heard)
-            .await;
+        let result = self.agent.run_after(past.clone(), heard).await;
         *past = result.messages;
         result
             .answer

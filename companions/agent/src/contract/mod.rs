@@ -3,8 +3,9 @@
 //! `run` is the loop of a run, and makes the calls that the inner agent wants. `select` picks its next input, from dispatch
 //! (`event_queue`) or from the inner agent, and `judge` checks it against the `hooks` and `budget`s. `state` is what invariants read,
 //! `loop_detection` finds loops, `recovery` counts attempts, `calls` keeps the outcomes of calls, `clock` measures the time of the
-//! run, `result` is its result, and `typed` the type of its answer.
+//! run, `result` is its result, `typed` the type of its answer, and `agent_run` how a program begins a run.
 
+mod agent_run;
 mod budget;
 mod calls;
 mod clock;
@@ -24,12 +25,12 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use contract_runtime::ConditionKind;
-use contract_runtime::Context;
 use contract_runtime::Policy;
 use contract_runtime::approval::{ApprovalRequest, Decision};
 use contract_runtime::observe::Observer;
 use serde::de::DeserializeOwned;
 
+pub use agent_run::{AgentRun, RunEvents};
 pub use budget::Budget;
 pub use hooks::Hook;
 use hooks::RunCondition;
@@ -39,9 +40,7 @@ pub use result::{RunResult, RunStatistics};
 pub use state::IterationState;
 pub use typed::TypedResult;
 
-use super::generator::Events;
 use super::inner::InnerAgent;
-use super::run_log::RunState;
 
 /// An agent that checks contracts on a whole run: its task, every step, every tool call and the answer.
 ///
@@ -99,69 +98,6 @@ impl<A: InnerAgent> ContractAgent<A> {
                 answers: Vec::new(),
             },
         }
-    }
-
-    /// Works on a task and streams events as they happen. Dropping the stream stops all work.
-    ///
-    /// What had happened when the stream was dropped may lack its events: the call that was running, and read-only calls that
-    /// ran beside it. To end a run and hear of every call, cancel the token of its context and read the events to their end.
-    pub fn stream(&self, task: impl Into<String>) -> Events<'_> {
-        self.stream_after(RunState::default(), Context::new(), task)
-    }
-
-    /// Streams a run that follows an earlier conversation, with a context for tool calls, like [`stream`](Self::stream).
-    ///
-    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
-    pub fn stream_after(
-        &self,
-        past: impl Into<RunState>,
-        context: Context,
-        task: impl Into<String>,
-    ) -> Events<'_> {
-        run::stream(self, past.into(), context, Some(task.into()), None).0
-    }
-
-    /// Streams a run that an earlier process or program began, like [`resume`](Self::resume).
-    pub fn stream_resumed(&self, run: RunState, context: Context) -> Events<'_> {
-        run::stream(self, run, context, None, None).0
-    }
-
-    /// Runs a task to its end.
-    pub async fn run(&self, task: impl Into<String>) -> RunResult {
-        self.run_after(RunState::default(), Context::new(), task)
-            .await
-    }
-
-    /// Runs a task after an earlier conversation, with a context for tool calls, like [`run`](Self::run).
-    ///
-    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
-    pub async fn run_after(
-        &self,
-        past: impl Into<RunState>,
-        context: Context,
-        task: impl Into<String>,
-    ) -> RunResult {
-        run::to_its_end(run::stream(
-            self,
-            past.into(),
-            context,
-            Some(task.into()),
-            None,
-        ))
-        .await
-    }
-
-    /// Goes on with a run where an earlier process or program left it.
-    ///
-    /// A reply that the log has is not asked for again. Of its calls, those that ended are told to the model; those that never began are
-    /// made, under the contracts of today. A call that began and has no end is made again if its tool is read-only, or if it is
-    /// idempotent both then and now; otherwise its effect is unknown, and the model is told so. A call that waited for a person asks
-    /// again. What the run has spent counts; the time in which it did not run does not. A run that has its answer gives it again.
-    ///
-    /// The history of the run begins anew: conditions on it that earlier calls could decide do not hold, and say why. So do loop detection
-    /// and the attempts of [`Recovery`].
-    pub async fn resume(&self, run: RunState, context: Context) -> RunResult {
-        run::to_its_end(run::stream(self, run, context, None, None)).await
     }
 }
 
@@ -291,7 +227,7 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
     }
 
     /// Adds a condition that must hold for the value of the answer, like [`answer_post`](Self::answer_post). An answer that is not
-    /// a `T`, written as JSON, breaks it; see [`ContractAgent::run_typed`].
+    /// a `T`, written as JSON, breaks it; see [`AgentRun::typed`].
     #[track_caller]
     pub fn answer_post_of<T: DeserializeOwned>(
         self,

@@ -10,29 +10,30 @@ use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::{Context, Effect, Outcome, Registry, Run, Status, ToolCall};
 
+use super::agent_run::RunEvents;
 use super::calls::Stage;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
 use super::recovery::{Attempts, Recovery};
-use super::result::{Record, RunResult};
+use super::result::Record;
 use super::select::{Input, Next, next_input, poll_inner, run_end};
 use super::state::IterationState;
 use super::typed::AnswerType;
 use super::{ContractAgent, RunConfig};
 use crate::event::{Event, RunError};
-use crate::generator::{Emitter, Events, stream_with};
+use crate::generator::{Emitter, stream_with};
 use crate::inner::{InnerAgent, Turn, Wanted};
 use crate::message::Conversation;
 use crate::run_log::{self, CallEnd, CallState, Progress, RunLog, RunState};
 
 /// Begins a run with a task, or without one where an earlier process left it.
-pub(super) fn stream<A: InnerAgent>(
+pub(super) fn begin<A: InnerAgent>(
     agent: &ContractAgent<A>,
     mut state: RunState,
     context: Context,
     task: Option<String>,
     answer_type: Option<Result<AnswerType, RunError>>,
-) -> (Events<'_>, Record) {
+) -> RunEvents<'_> {
     state.complete();
     // The ends of open calls that a new task is told belong into the log, behind what it has.
     if task.is_some() && !state.is_stored() {
@@ -115,13 +116,7 @@ pub(super) fn stream<A: InnerAgent>(
             }
         }
     });
-    (events, record)
-}
-
-pub(super) async fn to_its_end((mut events, record): (Events<'_>, Record)) -> RunResult {
-    while events.next().await.is_some() {}
-    drop(events);
-    record.finish()
+    RunEvents { events, record }
 }
 
 /// The run as dispatch sees it, inside of the one that its context may have already.

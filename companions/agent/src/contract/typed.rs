@@ -1,7 +1,7 @@
 //! Answers of a type: the model is told the schema of the type, and the answer is judged by it.
 
 use contract_runtime::__family::correct_output;
-use contract_runtime::{ConditionKind, Context, Policy, Validator};
+use contract_runtime::{ConditionKind, Policy, Validator};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::{DeserializeOwned, IgnoredAny};
@@ -9,10 +9,7 @@ use serde_json::Value;
 
 use super::hooks::{Hook, RunCondition};
 use super::result::RunResult;
-use super::{ContractAgent, run};
 use crate::event::RunError;
-use crate::inner::InnerAgent;
-use crate::run_log::RunState;
 
 /// The result of a run whose answer is a value of the type `T`.
 #[derive(Clone, Debug)]
@@ -22,74 +19,6 @@ pub struct TypedResult<T> {
     pub value: Option<T>,
     /// The result of the run. Its `answer` is the text that the value was read from.
     pub run: RunResult,
-}
-
-impl<A: InnerAgent> ContractAgent<A> {
-    /// Runs a task whose answer is a value of the type `T`.
-    ///
-    /// The task that the model reads ends with the JSON Schema of `T`, and [`ToolCallingAgent`](crate::ToolCallingAgent) sends it
-    /// as [`Request::response_schema`](crate::Request::response_schema), too. The answer must be one JSON value, alone or in one
-    /// code fence. It is judged by the schema under every policy, before the conditions on the answer. If it is not a `T`, the
-    /// model is told everything that is wrong with it and tries again, as [`Recovery`](crate::Recovery) allows.
-    ///
-    /// Keys that `T` does not have are refused if it derives `Deserialize` with `deny_unknown_fields`.
-    ///
-    /// ```
-    /// use contract_agent::{ContractAgent, Recovery, Scripted, ToolCallingAgent};
-    /// use contract_runtime::prelude::*;
-    ///
-    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
-    /// let model = Scripted::new().text("About forty.").text("[40, 2]");
-    /// let agent = ContractAgent::builder(ToolCallingAgent::new(model, Registry::builder().build()?))
-    ///     .recovery(Recovery::retry(1))
-    ///     .build();
-    /// let result = agent.run_typed::<Vec<u32>>("Which numbers?").await;
-    /// assert_eq!(result.value, Some(vec![40, 2]));
-    /// assert_eq!(result.run.statistics.retries, 1);
-    /// # Ok(()) }
-    /// ```
-    pub async fn run_typed<T: DeserializeOwned + JsonSchema>(
-        &self,
-        task: impl Into<String>,
-    ) -> TypedResult<T> {
-        let (past, context) = (RunState::default(), Context::new());
-        self.run_typed_after(past, context, task).await
-    }
-
-    /// Runs a task whose answer is a `T` after an earlier conversation, like [`run_after`](Self::run_after) and
-    /// [`run_typed`](Self::run_typed).
-    pub async fn run_typed_after<T: DeserializeOwned + JsonSchema>(
-        &self,
-        past: impl Into<RunState>,
-        context: Context,
-        task: impl Into<String>,
-    ) -> TypedResult<T> {
-        self.typed(past.into(), context, Some(task.into())).await
-    }
-
-    /// Goes on with a run whose answer is a `T`, like [`resume`](Self::resume) and [`run_typed`](Self::run_typed).
-    ///
-    /// An answer that the run already has is judged, too.
-    pub async fn resume_typed<T: DeserializeOwned + JsonSchema>(
-        &self,
-        run: RunState,
-        context: Context,
-    ) -> TypedResult<T> {
-        self.typed(run, context, None).await
-    }
-
-    async fn typed<T: DeserializeOwned + JsonSchema>(
-        &self,
-        state: RunState,
-        context: Context,
-        task: Option<String>,
-    ) -> TypedResult<T> {
-        let answer_type = Some(AnswerType::of::<T>());
-        let run = run::to_its_end(run::stream(self, state, context, task, answer_type)).await;
-        let answer = run.answer.as_deref().filter(|_| run.success);
-        let value = answer.and_then(|text| read(text).ok());
-        TypedResult { value, run }
-    }
 }
 
 /// The type that the answer of a run must have.
@@ -106,7 +35,7 @@ pub(super) struct Mismatch {
 }
 
 impl AnswerType {
-    fn of<T: DeserializeOwned + JsonSchema>() -> Result<Self, RunError> {
+    pub(super) fn of<T: DeserializeOwned + JsonSchema>() -> Result<Self, RunError> {
         let mut generator = SchemaSettings::draft2020_12().into_generator();
         let schema = generator.subschema_for::<T>().to_value();
         let schema = correct_output(schema, generator.take_definitions(true));

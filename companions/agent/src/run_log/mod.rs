@@ -98,12 +98,12 @@ pub(crate) struct Progress {
 ///     Ok::<_, BuildError>(ContractAgent::builder(ToolCallingAgent::new(model, registry)).build())
 /// };
 /// let run = RunState::open(store.clone(), "chat-1").await?;
-/// agent(Scripted::new().text("It is noon."))?.run_after(run, Context::new(), "What time is it?").await;
+/// agent(Scripted::new().text("It is noon."))?.run_after(run, "What time is it?").await;
 ///
 /// // Another process.
 /// let run = RunState::open(store, "chat-1").await?;
 /// assert_eq!(run.answer(), Some("It is noon."));
-/// let result = agent(Scripted::new().text("Two o'clock."))?.run_after(run, Context::new(), "And in two hours?").await;
+/// let result = agent(Scripted::new().text("Two o'clock."))?.run_after(run, "And in two hours?").await;
 /// assert_eq!(result.messages.len(), 4);
 /// # Ok(()) }
 /// ```

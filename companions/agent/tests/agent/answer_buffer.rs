@@ -36,7 +36,7 @@ async fn rejected<A: InnerAgent>(agent: A, past: Vec<Message>) -> RunResult {
         .answer_post("in words", |answer| answer != "2")
         .recovery(Recovery::retry(1))
         .build()
-        .run_after(past, Context::new(), "how many are 2?")
+        .run_after(past, "how many are 2?")
         .await
 }
 
@@ -154,7 +154,7 @@ async fn a_condition_that_rejects_no_answer_keeps_no_piece_of_it_back() {
                 answer.contains("two")
             })
             .build();
-        let mut events = agent.stream("how many?");
+        let mut events = agent.run("how many?").stream();
         let mut told = Vec::new();
         while let Some(event) = events.next().await {
             match event {

@@ -170,7 +170,8 @@ async fn without_an_approver_a_run_ends_as_asked_and_another_goes_on() {
         let before = paid.all().len();
         let context = Context::new().answer(requests[0].approve());
         let result = agent
-            .run_after(result.messages, context, "It is approved.")
+            .run_after(result.messages, "It is approved.")
+            .context(context)
             .await;
         assert!(result.success, "{:?}", result.error);
         assert_eq!(paid.all().len(), before + 1);
@@ -284,11 +285,11 @@ async fn an_approver_that_never_answers_ends_with_the_run() {
     for (_, inner) in over_all_of(&registry(&paid), &[ADA, ADA], &["done"]) {
         let agent = ContractAgent::builder(inner).approver(never).build();
         let context = Context::new().timeout(Duration::from_secs(3_600));
-        let late = agent.run_after([], context, "go").await;
+        let late = agent.run("go").context(context).await;
         assert_eq!(late.error, Some(RunError::TimedOut));
         let token = CancellationToken::new();
         let context = Context::new().cancellation(token.clone());
-        let mut events = agent.stream_after([], context, "go");
+        let mut events = agent.run("go").context(context).stream();
         let mut last = None;
         while let Some(event) = events.next().await {
             if matches!(event, Event::ApprovalRequested { .. }) {
@@ -404,8 +405,8 @@ async fn one_answer_is_used_by_one_of_two_calls_at_once() {
     let (one, other) = (again(), again());
     let context = || Context::new().answer(requests[0].approve());
     let both = tokio::join!(
-        one.run_after([], context(), "go"),
-        other.run_after([], context(), "go")
+        one.run("go").context(context()),
+        other.run("go").context(context())
     );
     assert!(both.0.error.is_some() && both.1.error.is_some());
     assert_eq!(paid.all(), ["ada"]);

@@ -100,7 +100,7 @@ async fn the_budget_of_characters_counts_all_messages_of_a_request() {
             .loop_detection(LoopDetection::off())
             .budget(Budget::PromptCharacters(budget))
             .build();
-        let result = agent.run_after(past(), Context::new(), "go").await;
+        let result = agent.run_after(past(), "go").await;
         (model.requests(), result)
     };
     for way in 0..3 {

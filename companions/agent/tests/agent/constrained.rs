@@ -288,9 +288,7 @@ async fn a_rejected_answer_and_a_second_task_go_on_in_the_same_conversation() {
         .build();
     let first = agent.run("go").await;
     assert_eq!(first.answer.as_deref(), Some("done"));
-    let second = agent
-        .run_after(first.messages, Context::new(), "again")
-        .await;
+    let second = agent.run_after(first.messages, "again").await;
     assert_eq!(second.answer.as_deref(), Some("done"));
     let systems = second
         .messages

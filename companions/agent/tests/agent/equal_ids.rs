@@ -65,7 +65,7 @@ async fn a_body_that_asserts_without_end_fills_no_memory_and_is_counted_whole() 
         .text("done");
     let agent =
         ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry.clone())).build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     let (mut checks, mut violations, mut omitted) = (0, 0, (0, 0));
     while let Some(event) = events.next().await {
         match event {
@@ -113,7 +113,7 @@ async fn what_a_body_says_is_an_event_between_its_beginning_and_its_end() {
         .calls("", [("murmur", r#"{"times":2}"#.to_owned())])
         .text("done");
     let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     let mut told = Vec::new();
     while let Some(event) = events.next().await {
         match event {
@@ -154,7 +154,7 @@ async fn a_body_that_talks_without_end_fills_no_memory_and_hides_no_violation() 
         .calls("", [("shout", arguments)])
         .text("done");
     let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     let (mut heard, mut omitted, mut violations) = (0, 0, 0);
     while let Some(event) = events.next().await {
         match event {

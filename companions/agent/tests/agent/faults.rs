@@ -210,7 +210,7 @@ async fn d13_nothing_of_a_call_leaks_to_whoever_reads_the_events() {
     let agent = ContractAgent::builder(inner(&model))
         .policy(Policy::Ignore)
         .build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     while let Some(event) = events.next().await {
         let enforced = std::panic::catch_unwind(|| contract_assert!(false, "outside of any call"));
         assert!(

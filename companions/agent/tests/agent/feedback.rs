@@ -128,7 +128,7 @@ async fn a_finished_run_seeds_the_next() {
     let model = Scripted::new().text("2").text("3");
     let agent = ContractAgent::builder(inner(&model)).build();
     let first = agent.run("one").await;
-    let second = agent.run_after(first.messages, Context::new(), "two").await;
+    let second = agent.run_after(first.messages, "two").await;
     assert_eq!(second.answer.as_deref(), Some("3"));
     assert_eq!(second.messages.len(), 4);
     assert_eq!(model.requests()[1].len(), 3);
@@ -174,10 +174,8 @@ async fn every_run_begins_with_the_instructions_of_its_agent() {
     for past in [vec![said("hello")], vec![other, said("hello")]] {
         for (way, (model, inner)) in brief(&registry()).into_iter().enumerate() {
             let agent = ContractAgent::builder(inner).build();
-            let first = agent.run_after(past.clone(), Context::new(), "go").await;
-            let second = agent
-                .run_after(first.messages.clone(), Context::new(), "on")
-                .await;
+            let first = agent.run_after(past.clone(), "go").await;
+            let second = agent.run_after(first.messages.clone(), "on").await;
             assert!(second.success, "{:?}", second.error);
             let asked = model.requests();
             for messages in [&asked[0], &asked[1], &second.messages] {
@@ -202,7 +200,7 @@ async fn the_instructions_of_an_agent_replace_those_of_the_agent_before_it() {
     }];
     for (way, (model, inner)) in brief(&registry()).into_iter().enumerate() {
         let agent = ContractAgent::builder(inner).build();
-        past = agent.run_after(past, Context::new(), "go").await.messages;
+        past = agent.run_after(past, "go").await.messages;
         let asked = model.requests();
         let systems = systems(&asked[0]);
         assert_eq!(systems.len(), 2, "agent {way}: {systems:?}");
@@ -296,7 +294,7 @@ async fn a_call_of_the_past_without_an_outcome_is_answered_before_the_model_is_a
     for calls in [&calls[..], &[]] {
         for (model, inner) in over_all(calls, &["done"]) {
             let agent = ContractAgent::builder(inner).build();
-            let result = agent.run_after(open_past(), Context::new(), "go").await;
+            let result = agent.run_after(open_past(), "go").await;
             assert!(result.success, "{:?}", result.error);
             let requests = model.requests();
             for messages in requests.iter().chain([&result.messages]) {

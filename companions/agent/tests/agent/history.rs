@@ -110,7 +110,7 @@ async fn two_runs_of_an_agent_have_histories_of_their_own_unless_they_are_within
     let outer = Run::new();
     for status in [Status::Ok, Status::Violation] {
         let context = Context::new().run(&outer);
-        let result = refunds().run_after([], context, "refund it").await;
+        let result = refunds().run("refund it").context(context).await;
         let ended = observed(&result.steps);
         assert_eq!(ended[1].0, status);
     }

@@ -68,7 +68,7 @@ async fn d7_a_rejected_answer_is_never_released() {
     let agent = ContractAgent::builder(inner(&model))
         .answer_post("no password", |answer| !answer.contains("password"))
         .build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     let mut last = None;
     while let Some(event) = events.next().await {
         assert!(
@@ -263,11 +263,12 @@ async fn a_run_ends_with_the_token_and_the_deadline_of_its_context() {
     let token = CancellationToken::new();
     token.cancel();
     let result = agent
-        .run_after([], Context::new().cancellation(token), "go")
+        .run("go")
+        .context(Context::new().cancellation(token))
         .await;
     assert_eq!(result.error, Some(RunError::Cancelled));
     let in_time = Context::new().timeout(std::time::Duration::from_secs(60));
-    let result = agent.run_after([], in_time, "go").await;
+    let result = agent.run("go").context(in_time).await;
     assert_eq!(result.error, Some(RunError::TimedOut));
 }
 
@@ -296,14 +297,14 @@ async fn a_run_whose_deadline_has_passed_asks_no_model_and_releases_no_answer() 
     let model = Scripted::new().text("done");
     let agent = ContractAgent::builder(inner(&model)).build();
     let over = Context::new().timeout(Duration::ZERO);
-    let result = agent.run_after([], over, "go").await;
+    let result = agent.run("go").context(over).await;
     assert_eq!(result.error, Some(RunError::TimedOut));
     assert_eq!(result.answer, None);
     assert!(model.requests().is_empty());
 
     let agent = ContractAgent::builder(Late).build();
     let short = Context::new().timeout(Duration::from_millis(5));
-    let result = agent.run_after([], short, "go").await;
+    let result = agent.run("go").context(short).await;
     assert_eq!(result.error, Some(RunError::TimedOut));
     assert_eq!(result.answer, None);
 }

@@ -253,7 +253,7 @@ async fn dropping_the_events_in_the_middle_of_a_reply_ends_the_reply() {
     for agent in agents(&model) {
         let agent = ContractAgent::builder(agent).build();
         for events_before in 1..4 {
-            let mut events = agent.stream("go");
+            let mut events = agent.run("go").stream();
             for _ in 0..events_before {
                 assert!(events.next().await.is_some());
             }

@@ -109,7 +109,7 @@ async fn a_run_in_the_context_decides_what_the_agent_leaves_open() {
         .build();
     let (run, heard) = watched(Policy::Observe);
     let context = Context::new().run(&run);
-    let result = agent.run_after([], context, "go").await;
+    let result = agent.run("go").context(context).await;
     assert!(result.success, "{:?}", words(&result.steps));
     assert_eq!(result.statistics.violations, 3);
     // The condition of the answer belongs to no call.
@@ -128,7 +128,7 @@ async fn the_agents_own_terms_are_stronger_than_those_of_a_run_around_it() {
         .build();
     let (run, heard) = watched(Policy::Observe);
     let context = Context::new().run(&run);
-    let result = agent.run_after([], context, "go").await;
+    let result = agent.run("go").context(context).await;
     assert!(matches!(result.error, Some(RunError::Contract { .. })));
     assert_eq!(*own.lock().unwrap(), 1);
     assert_eq!(*heard.lock().unwrap(), (1, 1));
@@ -140,7 +140,7 @@ async fn an_observer_that_panics_keeps_nothing_from_the_run() {
     let model = Scripted::new().calls("", [("root", r#"{"of":-4}"#)]);
     let agent = ContractAgent::builder(inner(&model)).build();
     let run = Run::new().observe(Observer::new().events(|_| panic!("oh")));
-    let result = agent.run_after([], Context::new().run(&run), "go").await;
+    let result = agent.run("go").context(Context::new().run(&run)).await;
     assert!(matches!(result.error, Some(RunError::Contract { .. })));
     assert_eq!(result.statistics.violations, 1);
 }

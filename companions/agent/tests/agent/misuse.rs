@@ -49,7 +49,7 @@ async fn d7_a_rejected_answer_stands_in_no_event_and_in_no_result() {
             .answer_post("no address", |answer| !answer.contains('@'))
             .recovery(recovery)
             .build();
-        let mut events = agent.stream("go");
+        let mut events = agent.run("go").stream();
         let mut told = String::new();
         while let Some(event) = events.next().await {
             told += &serde_json::to_string(&event).expect("events serialise");
@@ -302,7 +302,7 @@ async fn a_panic_of_an_inner_agent_ends_the_run_and_not_the_program() {
 fn a_deadline_needs_a_runtime_and_says_so() {
     let agent = ContractAgent::builder(inner(&Scripted::new().text("done"))).build();
     let context = Context::new().timeout(Duration::from_secs(60));
-    let run = std::pin::pin!(agent.run_after([], context, "go"));
+    let run = std::pin::pin!(agent.run("go").context(context));
     let polled = run.poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
     let std::task::Poll::Ready(result) = polled else {
         panic!("it is over at once");

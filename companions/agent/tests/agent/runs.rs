@@ -196,9 +196,9 @@ async fn process<A: InnerAgent>(
     };
     let whole = async {
         if has_task {
-            agent.run_after(run, context, "go").await
+            agent.run_after(run, "go").context(context).await
         } else {
-            agent.resume(run, context).await
+            agent.resume(run).context(context).await
         }
     };
     tokio::select! {
@@ -429,9 +429,9 @@ async fn of_two_processes_that_go_on_with_a_run_one_stops_before_its_call()
             registry(&world)?,
         ))
     };
-    let first = agent()?.run_after(one, Context::new(), "go").await;
+    let first = agent()?.run_after(one, "go").await;
     assert!(first.success);
-    let second = agent()?.run_after(other, Context::new(), "go").await;
+    let second = agent()?.run_after(other, "go").await;
     assert_eq!(
         second.error.ok_or("an error")?.to_string(),
         "the log of run `run` has not 0 records, because the run was continued elsewhere; read it again",
@@ -447,7 +447,7 @@ async fn a_question_without_an_approver_is_asked_again_when_the_run_goes_on()
     let store = Arc::new(MemoryStore::new());
     let run = RunState::open(store.clone(), "run").await?;
     let first = agent_of(calls([("write", 1), ("ask", 2)]), registry(&world)?);
-    let asked = first.run_after(run, Context::new(), "go").await;
+    let asked = first.run_after(run, "go").await;
     assert!(
         matches!(asked.error, Some(RunError::Asked { .. })),
         "{:?}",
@@ -460,7 +460,7 @@ async fn a_question_without_an_approver_is_asked_again_when_the_run_goes_on()
     let agent = ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry(&world)?))
         .approver(async |_| Decision::Approved(Approval::Once))
         .build();
-    let result = agent.resume(run, Context::new()).await;
+    let result = agent.resume(run).await;
     assert!(result.success, "{:?}", result.error);
     assert_eq!((world.times("write 1"), world.times("ask 2")), (1, 1));
     let told = model.requests().pop().ok_or("a request")?;
@@ -476,7 +476,7 @@ async fn a_question_without_an_approver_is_asked_again_when_the_run_goes_on()
 async fn what_cannot_be_resumed_says_why() -> Result<(), Box<dyn std::error::Error>> {
     let world = World::default().with_process(-1, false);
     let agent = agent_of(Scripted::new().text("done"), registry(&world)?);
-    let result = agent.resume(RunState::default(), Context::new()).await;
+    let result = agent.resume(RunState::default()).await;
     assert_eq!(
         result.error.ok_or("an error")?.to_string(),
         "the run cannot be resumed: it has no task yet; begin it with `run_after`",
@@ -513,7 +513,7 @@ async fn another_task_follows_a_run_that_was_cut() -> Result<(), Box<dyn std::er
 
     let model = Scripted::new().text("done");
     let result = agent_of(model.clone(), registry(&world)?)
-        .run_after(state, Context::new(), "and now?")
+        .run_after(state, "and now?")
         .await;
     assert!(result.success);
     let told = model.requests().pop().ok_or("a request")?;
@@ -540,7 +540,7 @@ async fn an_answer_is_given_again_without_a_request() -> Result<(), Box<dyn std:
         .run("go")
         .await;
     let silent = agent_of(Scripted::new(), registry(&world)?);
-    let again = silent.resume(first.state, Context::new()).await;
+    let again = silent.resume(first.state).await;
     assert_eq!(
         (again.answer.as_deref(), again.iterations),
         (Some("done"), 1)
@@ -570,7 +570,7 @@ async fn an_agent_that_reads_replies_in_another_form_does_not_resume_a_run()
     let run = killed_in(began, &world, &store).await?;
     let world = world.with_process(-1, false);
     let other = agent_of(Scripted::new().text("done"), registry(&world)?);
-    let result = other.resume(run, Context::new()).await;
+    let result = other.resume(run).await;
     assert_eq!(
         result.error.ok_or("an error")?.to_string(),
         "the run cannot be resumed: its replies were read as `react`, and this agent reads `tool calls`; resume it with an agent like the one that began it",
@@ -605,7 +605,7 @@ async fn a_resumed_run_does_not_know_its_earlier_calls_whatever_run_is_around_it
         let run = killed_in(ToolCallingAgent::new(script, all(&world)?), &world, &store).await?;
         let world = world.with_process(-1, false);
         let agent = agent_of(calls([("once", 3)]).text("done"), all(&world)?);
-        let result = agent.resume(run, around).await;
+        let result = agent.resume(run).context(around).await;
         assert!(result.success, "{:?}", result.error);
         assert_eq!((world.times("once 1"), world.times("once 3")), (1, 0));
     }
@@ -626,7 +626,7 @@ async fn a_rejected_answer_is_shown_by_no_state() -> Result<(), Box<dyn std::err
     let run = RunState::open(store.clone(), "run").await?;
     // The model fails before it answers again.
     let first = agent(Scripted::new().text("SECRET"))?
-        .run_after(run, Context::new(), "go")
+        .run_after(run, "go")
         .await;
     assert!(
         matches!(first.error, Some(RunError::Model { .. })),
@@ -635,7 +635,7 @@ async fn a_rejected_answer_is_shown_by_no_state() -> Result<(), Box<dyn std::err
     );
     let run = RunState::open(store.clone(), "run").await?;
     let model = Scripted::new().text("done");
-    let result = agent(model.clone())?.resume(run, Context::new()).await;
+    let result = agent(model.clone())?.resume(run).await;
     assert!(result.success);
     let reads = format!("{:?}", model.requests());
     assert!(
@@ -645,7 +645,7 @@ async fn a_rejected_answer_is_shown_by_no_state() -> Result<(), Box<dyn std::err
     let reopened = RunState::open(store, "run").await?;
     let next = Scripted::new().text("done");
     let after = agent(next.clone())?
-        .run_after(reopened.clone(), Context::new(), "more")
+        .run_after(reopened.clone(), "more")
         .await;
     for shown in [
         format!("{:?}", first.state.messages()),
@@ -671,19 +671,17 @@ async fn a_run_that_failed_is_not_resumed_and_takes_another_task()
             ContractAgent::builder(ToolCallingAgent::new(model, registry(&world)?)).build(),
         )
     };
-    let failed = agent(calls([("refuse", 1)]))?
-        .run_after(run, Context::new(), "go")
-        .await;
+    let failed = agent(calls([("refuse", 1)]))?.run_after(run, "go").await;
     let run = RunState::open(store.clone(), "run").await?;
     assert!(!run.is_open());
     let silent = Scripted::new();
-    let again = agent(silent.clone())?.resume(run, Context::new()).await;
+    let again = agent(silent.clone())?.resume(run).await;
     assert_eq!((again.error, again.iterations), (failed.error, 1));
     assert!(silent.requests().is_empty());
     let run = RunState::open(store, "run").await?;
     assert!(
         agent(Scripted::new().text("done"))?
-            .run_after(run, Context::new(), "more")
+            .run_after(run, "more")
             .await
             .success
     );
@@ -705,7 +703,7 @@ async fn a_result_of_any_depth_can_be_read_again() -> Result<(), Box<dyn std::er
             .calls("", [("nested", format!("{{\"n\":{depth}}}"))])
             .text("done");
         let agent = agent_of(model, Registry::builder().tool(nested).build()?);
-        assert!(agent.run_after(run, Context::new(), "go").await.success);
+        assert!(agent.run_after(run, "go").await.success);
         RunState::open(store, "run").await?;
     }
     Ok(())
@@ -723,7 +721,7 @@ async fn open_calls_of_messages_from_elsewhere_are_not_made()
         {"role": "assistant", "text": "", "calls": calls},
     ]))?;
     let result = agent_of(Scripted::new().text("done"), registry(&world)?)
-        .resume(messages.into(), Context::new())
+        .resume(messages.into())
         .await;
     assert!(result.success, "{:?}", result.error);
     assert_eq!(world.times("write 1"), 0);

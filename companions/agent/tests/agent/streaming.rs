@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, Delta, Event, Model, Reply, Request, Scripted, Usage,
+    ConstrainedAgent, ContractAgent, Delta, Event, Model, Reply, Request, RunError, Scripted,
+    ToolCallingAgent, Usage,
 };
 
 use crate::tools::{registry, words};
@@ -56,7 +57,7 @@ async fn reasoning_and_answer_are_told_while_they_come() {
     let pieces = reply.chars().map(|letter| Delta::Text(letter.to_string()));
     let model = Scripted::new().reply(pieces);
     let agent = ContractAgent::builder(inner(&model)).build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     let (mut pieces, mut told) = (Vec::new(), Vec::new());
     while let Some(event) = events.next().await {
         match event {
@@ -116,4 +117,31 @@ async fn a_reply_is_judged_at_its_end_and_the_schema_goes_along() {
         schemas[0]["$defs"]["root"]["properties"]["of"]["minimum"],
         0.0
     );
+}
+
+/// Never ends.
+#[contract_runtime::tool(idempotent)]
+async fn wait() {
+    std::future::pending::<()>().await;
+}
+
+#[tokio::test]
+async fn a_stream_that_is_left_gives_a_run_that_can_be_resumed() {
+    let registry = contract_runtime::Registry::builder()
+        .tool(wait)
+        .build()
+        .unwrap();
+    let model = Scripted::new().calls("", [("wait", "{}")]);
+    let agent =
+        ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry.clone())).build();
+    let mut events = agent.run("go").stream();
+    while !matches!(events.next().await, Some(Event::Action { .. })) {}
+    let left = events.finish();
+    assert!(!left.success && left.error.is_none());
+    assert!(left.state.is_open());
+
+    let context = contract_runtime::Context::new().timeout(std::time::Duration::from_millis(10));
+    let resumed = agent.resume(left.state).context(context).await;
+    assert_eq!(resumed.error, Some(RunError::TimedOut));
+    assert_eq!(model.requests().len(), 1, "the stored reply is used");
 }

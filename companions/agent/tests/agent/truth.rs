@@ -216,7 +216,7 @@ async fn an_outcome_is_told_when_its_call_ends_and_not_when_its_reply_does() {
     let bodies = Bodies::default();
     let calls = [("pay", "ok"), ("pay_slowly", "ok")];
     let agent = ContractAgent::builder(native(&calls, &bodies)).build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     while let Some(event) = events.next().await {
         if let Event::Observation { text, .. } = event {
             assert_eq!(text, "0");
@@ -234,7 +234,7 @@ async fn a_call_that_is_cut_off_says_that_nobody_knows_whether_it_took_effect() 
         let replies = [vec![("pay", "ok")], vec![("pay_slowly", "ok")]];
         let agent = ContractAgent::builder(inner(way, &replies, &bodies)).build();
         let context = Context::new().timeout(Duration::from_secs(5));
-        let result = agent.run_after([], context, "go").await;
+        let result = agent.run("go").context(context).await;
         assert_eq!(result.error, Some(RunError::TimedOut));
         let said = said(&result);
         assert_eq!(said.len(), 2, "{way}: {:?}", result.messages);
@@ -266,7 +266,7 @@ async fn events_that_are_dropped_lack_one_call_at_most_and_it_is_the_last() {
     for read in 0.. {
         let bodies = Bodies::default();
         let agent = ContractAgent::builder(native(&FOUR, &bodies)).build();
-        let mut events = agent.stream("go");
+        let mut events = agent.run("go").stream();
         let mut seen = Vec::new();
         while seen.len() < read
             && let Some(event) = events.next().await
@@ -293,7 +293,7 @@ async fn a_token_that_is_cancelled_while_the_events_are_read_leaves_no_call_unto
         let agent = ContractAgent::builder(native(&FOUR, &bodies)).build();
         let token = CancellationToken::new();
         let context = Context::new().cancellation(token.clone());
-        let mut events = agent.stream_after([], context, "go");
+        let mut events = agent.run("go").context(context).stream();
         let (mut seen, mut ran) = (Vec::new(), 0);
         while let Some(event) = events.next().await {
             seen.push(event);
@@ -320,12 +320,7 @@ async fn a_run_that_goes_on_after_a_cut_reads_that_the_call_was_made() {
     let model = Scripted::new().text("It is paid.");
     let agent =
         ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry(&bodies))).build();
-    assert!(
-        agent
-            .run_after(messages, Context::new(), "and?")
-            .await
-            .success
-    );
+    assert!(agent.run_after(messages, "and?").await.success);
     let asked = model.requests();
     let paid = asked[0].iter().any(
         |message| matches!(message, Message::Tool { status: Status::Ok, text, .. } if text == "0"),
@@ -389,7 +384,7 @@ async fn run(agent: &ContractAgent<Box<dyn InnerAgent>>, cut: Cut) -> RunResult 
         }
         _ => {}
     }
-    agent.run_after([], context, "go").await
+    agent.run("go").context(context).await
 }
 
 proptest! {

@@ -6,8 +6,8 @@ use contract_agent::{
     ConstrainedAgent, ContractAgent, ContractAgentBuilder, Event, InnerAgent, Message, Model,
     ReActAgent, Recovery, Reply, Request, RunError, RunState, Scripted, ToolCallingAgent,
 };
+use contract_runtime::Policy;
 use contract_runtime::prelude::*;
-use contract_runtime::{Context, Policy};
 use proptest::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,7 +96,7 @@ fn last_user(model: &Scripted) -> String {
 #[tokio::test]
 async fn an_answer_is_read_as_its_type_and_the_model_knows_the_schema() {
     for (model, agent) in agents(&[GOOD]) {
-        let result = agent.build().run_typed::<Invoice>("What do I owe?").await;
+        let result = agent.build().run("What do I owe?").typed::<Invoice>().await;
         assert_eq!(result.value, Some(good()), "{:?}", result.run.error);
         assert!(result.run.success);
         assert_eq!(result.run.statistics.checks, 1);
@@ -113,7 +113,7 @@ async fn an_answer_is_read_as_its_type_and_the_model_knows_the_schema() {
 async fn the_model_reads_all_problems_at_once_and_tries_again() {
     for (model, agent) in agents(&[BAD, "twelve", GOOD]) {
         let agent = agent.recovery(Recovery::retry(2)).build();
-        let result = agent.run_typed::<Invoice>("What do I owe?").await;
+        let result = agent.run("What do I owe?").typed::<Invoice>().await;
         assert_eq!(result.value, Some(good()), "{:?}", result.run.error);
         let statistics = result.run.statistics;
         assert_eq!((statistics.violations, statistics.retries), (2, 2));
@@ -139,7 +139,8 @@ async fn without_recovery_the_run_ends_and_says_what_is_wrong() {
         let result = agent
             .policy(Policy::Ignore)
             .build()
-            .run_typed::<Invoice>("What do I owe?")
+            .run("What do I owe?")
+            .typed::<Invoice>()
             .await;
         assert_eq!((result.value, result.run.answer), (None, None));
         let Some(RunError::Contract {
@@ -164,7 +165,7 @@ async fn without_recovery_the_run_ends_and_says_what_is_wrong() {
 async fn one_code_fence_is_understood_and_text_around_it_is_not() {
     for fenced in ["```json\n[1, 2]\n```", "```\n[1, 2]\n```\n", "  [1, 2]\n"] {
         for (_, agent) in agents(&[fenced]) {
-            let result = agent.build().run_typed::<Vec<u8>>("Count.").await;
+            let result = agent.build().run("Count.").typed::<Vec<u8>>().await;
             assert_eq!(
                 result.value,
                 Some(vec![1, 2]),
@@ -184,7 +185,8 @@ async fn one_code_fence_is_understood_and_text_around_it_is_not() {
         let inner = ToolCallingAgent::new(model, Registry::builder().build().unwrap());
         let result = ContractAgent::builder(inner)
             .build()
-            .run_typed::<Vec<u8>>("Count.")
+            .run("Count.")
+            .typed::<Vec<u8>>()
             .await;
         assert_eq!(result.value, None, "{refused}");
         assert!(!result.run.success, "{refused}");
@@ -195,7 +197,7 @@ async fn one_code_fence_is_understood_and_text_around_it_is_not() {
 async fn a_root_need_not_be_an_object() {
     for (_, agent) in agents(&["-3"]) {
         assert_eq!(
-            agent.build().run_typed::<i8>("A number.").await.value,
+            agent.build().run("A number.").typed::<i8>().await.value,
             Some(-3)
         );
     }
@@ -203,21 +205,23 @@ async fn a_root_need_not_be_an_object() {
         assert_eq!(
             agent
                 .build()
-                .run_typed::<Option<u8>>("A number?")
+                .run("A number?")
+                .typed::<Option<u8>>()
                 .await
                 .value,
             Some(None)
         );
     }
     for (_, agent) in agents(&["300"]) {
-        let result = agent.build().run_typed::<u8>("A number.").await;
+        let result = agent.build().run("A number.").typed::<u8>().await;
         assert!(result.value.is_none() && !result.run.success);
     }
     for (_, agent) in agents(&[r#""tea""#]) {
         assert_eq!(
             agent
                 .build()
-                .run_typed::<String>("A drink.")
+                .run("A drink.")
+                .typed::<String>()
                 .await
                 .value
                 .as_deref(),
@@ -234,7 +238,7 @@ async fn conditions_are_judged_on_the_value() {
             .recovery(Recovery::retry(1))
             .answer_post_of("positive", |invoice: &Invoice| invoice.total > 0)
             .build();
-        let result = agent.run_typed::<Invoice>("What do I owe?").await;
+        let result = agent.run("What do I owe?").typed::<Invoice>().await;
         assert_eq!(result.value, Some(good()));
         let statistics = result.run.statistics;
         assert_eq!(
@@ -264,16 +268,13 @@ async fn conditions_are_judged_on_the_value() {
 async fn a_run_that_goes_on_is_held_to_the_type() {
     for (_, agent) in agents(&[GOOD]) {
         let agent = agent.build();
-        let first = agent
-            .run_typed_after::<Invoice>([], Context::new(), "What do I owe?")
-            .await;
+        let first = agent.run("What do I owe?").typed::<Invoice>().await;
         let again = agent
-            .resume_typed::<Invoice>(first.run.state.clone(), Context::new())
+            .resume(first.run.state.clone())
+            .typed::<Invoice>()
             .await;
         assert_eq!((again.value, again.run.success), (Some(good()), true));
-        let other = agent
-            .resume_typed::<Vec<u8>>(first.run.state, Context::new())
-            .await;
+        let other = agent.resume(first.run.state).typed::<Vec<u8>>().await;
         assert_eq!((other.value, other.run.success), (None, false));
     }
     for (_, agent) in agents(&["12"]) {
@@ -281,10 +282,7 @@ async fn a_run_that_goes_on_is_held_to_the_type() {
             text: "What do I owe?".to_owned(),
         };
         let state = RunState::from(vec![task]);
-        let result = agent
-            .build()
-            .resume_typed::<u32>(state, Context::new())
-            .await;
+        let result = agent.build().resume(state).typed::<u32>().await;
         assert_eq!(result.value, Some(12));
     }
 }
@@ -308,7 +306,7 @@ fn even<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<u8, D::Erro
 async fn what_only_the_type_refuses_is_told_to_the_model_alone() {
     for (model, agent) in agents(&[r#"{"number": 77}"#, r#"{"number": 4}"#]) {
         let agent = agent.recovery(Recovery::retry(1)).build();
-        let result = agent.run_typed::<Pair>("An even number.").await;
+        let result = agent.run("An even number.").typed::<Pair>().await;
         assert_eq!(result.value, Some(Pair { number: 4 }));
         assert!(
             last_user(&model).contains("77 is odd"),
@@ -330,7 +328,7 @@ struct Unjudged {
 #[tokio::test]
 async fn a_type_whose_schema_cannot_be_enforced_asks_no_model() {
     for (model, agent) in agents(&["{}"]) {
-        let result = agent.build().run_typed::<Unjudged>("Speak.").await;
+        let result = agent.build().run("Speak.").typed::<Unjudged>().await;
         let error = result.run.error.unwrap();
         assert!(matches!(error, RunError::AnswerType { .. }), "{error}");
         assert!(error.to_string().contains("`Unjudged`"), "{error}");
@@ -370,12 +368,13 @@ async fn the_schema_of_an_object_goes_along_with_the_request() {
     let agent = ContractAgent::builder(inner).build();
     assert!(
         agent
-            .run_typed::<Invoice>("What do I owe?")
+            .run("What do I owe?")
+            .typed::<Invoice>()
             .await
             .value
             .is_some()
     );
-    assert!(agent.run_typed::<u8>("How many?").await.value.is_some());
+    assert!(agent.run("How many?").typed::<u8>().await.value.is_some());
     assert!(agent.run("Speak.").await.success);
     let schemas = schemas.lock().unwrap();
     assert!(schemas[0].as_ref().unwrap()["properties"]["total"].is_object());
@@ -417,7 +416,7 @@ proptest! {
         let expected = expected.filter(|_| judge.is_valid(&value));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         for (_, agent) in agents(&[&value.to_string()]) {
-            let result = runtime.block_on(agent.build().run_typed::<Invoice>("What do I owe?"));
+            let result = runtime.block_on(agent.build().run("What do I owe?").typed::<Invoice>());
             prop_assert_eq!(result.run.success, expected.is_some());
             prop_assert_eq!(&result.value, &expected);
         }

@@ -169,7 +169,7 @@ async fn text_is_told_as_it_comes() {
     for provider in [Provider::OpenAi, Provider::Anthropic] {
         let server = Server::with([says("one two")]).await;
         let agent = built(model(&server, provider)).build();
-        let mut events = agent.stream("go");
+        let mut events = agent.run("go").stream();
         let mut pieces = Vec::new();
         while let Some(event) = events.next().await {
             if let Event::TextDelta { text } = event {

@@ -12,7 +12,7 @@ async fn dropping_the_events_closes_the_connection_in_the_middle_of_a_reply() {
     let piece = chunk(&json!({"content": "It is"}), None);
     let server = Server::with([Answer::Events(vec![Piece::Send(piece), Piece::Hang])]).await;
     let agent = agent(&server);
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     assert!(matches!(events.next().await, Some(Event::TextDelta { .. })));
     assert!(server.is_kept());
     drop(events);
@@ -24,7 +24,7 @@ async fn dropping_the_events_closes_the_connection_before_there_is_a_reply() {
     for streams in [true, false] {
         let server = Server::with([Answer::Silence]).await;
         let agent = built(model(&server, Provider::OpenAi).streaming(streams)).build();
-        let mut events = agent.stream("go");
+        let mut events = agent.run("go").stream();
         let asked = async {
             while server.asked().is_empty() {
                 tokio::task::yield_now().await;

@@ -286,7 +286,7 @@ fn outside_of_a_runtime_the_run_ends_with_a_sentence() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let server = runtime.block_on(Server::with([says("done")]));
     let agent = agent(&server);
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     let mut task = std::task::Context::from_waker(std::task::Waker::noop());
     let mut next = std::pin::pin!(events.next());
     let std::task::Poll::Ready(Some(Event::Error { error })) = next.as_mut().poll(&mut task) else {

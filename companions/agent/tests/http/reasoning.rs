@@ -4,7 +4,6 @@ use contract_agent::{
     ConstrainedAgent, ContractAgent, Event, GenaiModel, Message, Provider, ReasoningEffort,
     Recovery, RunResult, RunState, ToolChoice, Usage,
 };
-use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 
 use crate::server::{Answer, Server, says};
@@ -50,7 +49,7 @@ async fn reasoning_goes_back_in_the_run_and_from_a_stored_run() {
             (expected.cached_tokens, expected.reasoning_tokens) = (8, 6);
             assert_eq!(result.usage, expected, "{at}");
             let stored = reread(&result.state);
-            let result = agent().run_after(stored, Context::new(), "Sure?").await;
+            let result = agent().run_after(stored, "Sure?").await;
             succeeded(&result, &at);
         }
     }
@@ -75,7 +74,7 @@ async fn a_conversation_without_its_reasoning_or_with_another_is_refused() {
         }
         for damaged in [lost, foreign] {
             let state: RunState = serde_json::from_value(damaged).expect("it is a state");
-            let result = agent.run_after(state, Context::new(), "Sure?").await;
+            let result = agent.run_after(state, "Sure?").await;
             let error = result.error.expect("it is refused").to_string();
             assert!(error.contains("lacks its reasoning"), "{provider}: {error}");
         }
@@ -99,9 +98,7 @@ async fn another_model_or_provider_does_not_get_it() {
                 .provider(other)
                 .endpoint(server.url());
             let agent = built(other_model).build();
-            let result = agent
-                .run_after(state.clone(), Context::new(), "Sure?")
-                .await;
+            let result = agent.run_after(state.clone(), "Sure?").await;
             succeeded(&result, &format!("{provider} to {other}"));
         }
     }
@@ -122,10 +119,7 @@ async fn a_stored_reply_keeps_its_reasoning_when_the_run_goes_on() {
         // So that the server knows this reasoning.
         let _ = built(model(&server, provider)).build().run("go").await;
         let state: RunState = serde_json::from_value(state).expect("it is a state");
-        let result = built(model(&server, provider))
-            .build()
-            .resume(state, Context::new())
-            .await;
+        let result = built(model(&server, provider)).build().resume(state).await;
         succeeded(&result, &provider.to_string());
         assert_eq!(observed(&result).len(), 2, "{provider}");
     }
@@ -137,7 +131,7 @@ async fn pieces_of_reasoning_are_events_of_the_stream_alone() {
         for streams in [true, false] {
             let server = Server::with([reasons("Let me see.", says("Yes."))]).await;
             let agent = built(model(&server, provider).streaming(streams)).build();
-            let mut events = agent.stream("go");
+            let mut events = agent.run("go").stream();
             let mut thought = String::new();
             while let Some(event) = events.next().await {
                 match event {
@@ -162,7 +156,7 @@ async fn the_reasoning_of_a_rejected_answer_is_kept_back() {
         .recovery(Recovery::retry(1))
         .answer_post("keeps the secret", |answer| !answer.contains('7'))
         .build();
-    let mut events = agent.stream("go");
+    let mut events = agent.run("go").stream();
     while let Some(event) = events.next().await {
         assert!(!matches!(event, Event::Reasoning { .. }), "{event:?}");
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use contract_agent::{Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent};
 use contract_remote::Session;
+use contract_runtime::ToolCall;
 use contract_runtime::approval::{ApprovalRequest, Decision};
-use contract_runtime::{Context, ToolCall};
 
 use super::bootstrap::look_around;
 use super::line::Line;
@@ -93,7 +93,7 @@ where
         .approver(approver)
         .build();
     let mut translator = Translator::new(session.toolbelt());
-    let mut events = agent.stream_after(said, Context::new(), text);
+    let mut events = agent.run_after(said, text).stream();
     let mut line = Line::new(session);
     let working = async {
         loop {
