@@ -93,9 +93,9 @@ pub use schema::{
 };
 // Generated code asks for these, and the compiler calls them by the shortest path there is.
 pub use tool::{
-    Artifact, CallInfo, CancellationToken, Content, Context, Deadline, DynamicSpec, Effect, Log,
-    LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress, ProgressReport, Run, Status,
-    Tool, ToolCall, ToolResult, ToolSet,
+    Artifact, CallInfo, CancellationToken, Content, Context, Deadline, DynamicSpec, Effect,
+    IdempotencyKey, Log, LogLevel, LogRecord, MalformedCall, Outcome, OutputKind, Progress,
+    ProgressReport, Run, Status, Tool, ToolCall, ToolResult, ToolSet,
 };
 #[doc(hidden)]
 pub use {
@@ -190,8 +190,9 @@ macro_rules! contract_assert {
 /// Everything an author of tools uses, for one `use`.
 pub mod prelude {
     pub use crate::{
-        Artifact, BuildError, CallInfo, CancellationToken, Content, Context, Deadline, Log,
-        Outcome, Policy, Progress, Registry, Run, Tool, ToolCall, ToolSet, Violation,
-        contract_assert, given, history, matches_pattern, post, pre, registry, tool, verify,
+        Artifact, BuildError, CallInfo, CancellationToken, Content, Context, Deadline,
+        IdempotencyKey, Log, Outcome, Policy, Progress, Registry, Run, Tool, ToolCall, ToolSet,
+        Violation, contract_assert, given, history, matches_pattern, post, pre, registry, tool,
+        verify,
     };
 }

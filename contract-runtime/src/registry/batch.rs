@@ -172,7 +172,7 @@ impl<'r> Batch<'r> {
     }
 
     /// Makes one call, which takes the gate as `gate_use` says, unless the batch holds it already.
-    async fn one(&self, call: CallInput<'r>, gate_use: GateUse) -> Outcome {
+    async fn one(&self, mut call: CallInput<'r>, gate_use: GateUse) -> Outcome {
         if self.stopped.load(Ordering::Relaxed) {
             let reason = "an earlier call of the same turn broke a contract";
             return self.not_started(call, reason).await;
@@ -186,7 +186,8 @@ impl<'r> Batch<'r> {
             gate_use,
             ..Mode::default()
         };
-        let outcome = Call::<Whole>::new(self.inner, call, self.context.clone(), mode).await;
+        call.context = take(&mut call.context).or(&self.context);
+        let outcome = Call::<Whole>::new(self.inner, call, mode).await;
         if outcome.status() == Status::Violation {
             self.stopped.store(true, Ordering::Relaxed);
         }

@@ -179,19 +179,14 @@ impl Call<'_, Check> {
 }
 
 impl<'r, F: Form> Call<'r, F> {
-    pub(super) fn new(
-        inner: &'r Arc<Inner>,
-        mut input: CallInput<'r>,
-        context: Context,
-        mode: Mode,
-    ) -> Self {
+    pub(super) fn new(inner: &'r Arc<Inner>, mut input: CallInput<'r>, mode: Mode) -> Self {
         if inner.renames {
             inner.give_own_names(&mut input);
         }
         let begin = Some(CallSetup {
             index: inner.position(&input.name),
+            context: take(&mut input.context),
             input,
-            context,
             mode,
         });
         Self {
@@ -201,7 +196,7 @@ impl<'r, F: Form> Call<'r, F> {
         }
     }
 
-    /// Gives the call a [`Context`]: values for `#[context]` parameters, a run, a timeout and more.
+    /// Gives the call a [`Context`]: values for `#[context]` parameters, a run, a timeout and more. It replaces any earlier one.
     pub fn context(mut self, context: Context) -> Self {
         if let Some(begin) = &mut self.begin {
             begin.context = context;
@@ -259,6 +254,7 @@ impl<'r, F: Form> Call<'r, F> {
             id: begin.input.id.to_string().into(),
             name: begin.input.name.to_string().into(),
             arguments: "".into(),
+            context: Context::new(),
         };
         let waits = entry.is_some_and(|entry| entry.tool.runs != Runs::Here);
         let asks =

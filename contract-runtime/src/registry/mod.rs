@@ -32,7 +32,7 @@ use body::Mode;
 pub use call::{Call, Check, Text, Whole};
 use inner::Inner;
 
-use crate::tool::{CallInput, Context};
+use crate::tool::CallInput;
 
 /// A fixed set of tools that can be called by name.
 ///
@@ -83,12 +83,7 @@ impl Registry {
     /// # Ok(()) }
     /// ```
     pub fn call<'c>(&'c self, call: impl Into<CallInput<'c>>) -> Call<'c> {
-        Call::new(
-            &self.inner,
-            call.into(),
-            Context::default(),
-            Mode::default(),
-        )
+        Call::new(&self.inner, call.into(), Mode::default())
     }
 
     /// Checks a call without running the body: looks up the tool, decodes the arguments and evaluates the preconditions.
@@ -126,7 +121,7 @@ impl Registry {
             only_check: true,
             ..Mode::default()
         };
-        Call::new(&self.inner, call.into(), Context::default(), mode)
+        Call::new(&self.inner, call.into(), mode)
     }
 
     /// Calls several tools: read-only ones concurrently, the others one at a time, in the order of the list.
@@ -134,7 +129,8 @@ impl Registry {
     /// Outcomes come back in the order of the calls. Batches of one registry respect each other through one
     /// readers-writer gate; a plain [`call`](Self::call) does not wait for it. After a violation nothing further is
     /// started, and after a call that is not read-only has ended as [`asked`](crate::Status::Asked), nothing but read-only ones; what
-    /// was not started is `cancelled`. Dropping the future stops the batch.
+    /// was not started is `cancelled`. Dropping the future stops the batch. A call may have a context of its own, `(call, context)`, which
+    /// the context of the batch completes.
     ///
     /// ```
     /// use contract_runtime::prelude::*;

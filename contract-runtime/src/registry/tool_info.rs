@@ -1,5 +1,6 @@
 //! What a registry knows about its tools, and all of them in one format.
 
+use std::any::TypeId;
 use std::borrow::Cow;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -14,6 +15,8 @@ use crate::schema::dialects::{self, inline};
 use crate::schema::{
     Definitions, Dialect, Hints, PublishedCondition, Renames, StoredSchema, ToolDescription,
 };
+use crate::tool::IdempotencyKey;
+use crate::tool::context_params::Need;
 
 /// A tool in a registry, and everything that is published about it.
 ///
@@ -90,6 +93,15 @@ impl<'r> ToolInfo<'r> {
     #[must_use]
     pub fn hints(&self) -> Hints {
         self.entry.tool.hints
+    }
+
+    /// Returns whether a call that is made again has no further effect: always, or under its [`IdempotencyKey`], which the tool needs then.
+    #[must_use]
+    pub fn may_be_repeated(&self) -> bool {
+        let is_key = |need: &Need| need.of == TypeId::of::<IdempotencyKey>() && !need.optional;
+        let hints = self.hints();
+        [hints.idempotent, hints.read_only].contains(&Some(true))
+            || self.entry.needs.iter().any(is_key)
     }
 
     /// Returns the conditions in source order, each with how it is shown to a model.

@@ -2,12 +2,14 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 
 use super::log::{Log, LogRecord, Progress};
@@ -105,6 +107,11 @@ impl Context {
     /// Returns whether the arguments of the call are corrected even if its registry does not correct any.
     pub(crate) fn coerces(&self) -> bool {
         self.0.as_ref().is_some_and(|brought| brought.coerce)
+    }
+
+    /// Sets the key under which the call has its effect once. A batch leaves it out; there, each call has a context of its own.
+    pub fn idempotency_key(self, key: IdempotencyKey) -> Self {
+        self.with(key)
     }
 
     /// Receives the progress reports of the body.
@@ -260,6 +267,7 @@ impl Context {
         if !ours.log.is_heard() {
             ours.log = theirs.log.clone();
         }
+        ours.coerce |= theirs.coerce;
         ours.deadline = ours.deadline.or(theirs.deadline);
         ours.answers.extend(theirs.answers.iter().cloned());
         fill(&mut ours.cancellation, theirs.cancellation.as_ref());
@@ -321,9 +329,13 @@ impl Context {
         self.own_run()?.history.as_ref()
     }
 
-    /// Returns the context for several calls of one turn.
+    /// Returns the context for several calls of one turn, which must not share a key.
     pub(crate) fn in_turn(mut self) -> Self {
-        if let Some(run) = self.0.as_mut().and_then(|brought| brought.run.as_mut()) {
+        let Some(brought) = &mut self.0 else {
+            return self;
+        };
+        brought.values.remove(&TypeId::of::<IdempotencyKey>());
+        if let Some(run) = &mut brought.run {
             run.history = run.history.as_ref().map(RunHistory::in_turn);
         }
         self
@@ -408,6 +420,56 @@ impl Deadline {
     #[must_use]
     pub fn remaining(self) -> Option<Duration> {
         self.0.map(|at| at.saturating_duration_since(now()))
+    }
+}
+
+/// Identifies one intended effect, for a payment provider or a database that does nothing twice under one key.
+///
+/// A `#[context]` parameter takes it. A tool with `&IdempotencyKey` needs one: a call without a key fails before its body. Such a tool
+/// also promises that a call that is made again under its key has its effect once, so a resumed run makes it again where it is not known
+/// whether it ran. A tool with `Option<&IdempotencyKey>` runs without a key and promises nothing.
+///
+/// An agent gives each call of a run a key, which stays the same when the run is resumed. A backend of `contract-remote` sends it to
+/// the executor. Other callers set one with [`Context::idempotency_key`]. A key is never made up, and a call that a body makes has none
+/// unless the body sets one, such as a new key that contains its own.
+///
+/// ```
+/// use contract_runtime::prelude::*;
+///
+/// /// Charge a customer.
+/// #[tool]
+/// fn charge(cents: u32, #[context] key: &IdempotencyKey) -> String {
+///     format!("POST /charges {cents}, Idempotency-Key: {key}")
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+/// let registry = Registry::builder().tool(charge).build()?;
+/// let call = ToolCall::new("1", "charge", r#"{"cents":700}"#);
+/// let context = Context::new().idempotency_key(IdempotencyKey::new("order-7"));
+/// let outcome = registry.call(&call).context(context).await;
+/// assert_eq!(outcome.output(), Some("POST /charges 700, Idempotency-Key: order-7"));
+/// # Ok(()) }
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct IdempotencyKey(String);
+
+impl IdempotencyKey {
+    /// Creates a key, which must be another one for each intended effect.
+    pub fn new(key: impl Into<String>) -> Self {
+        Self(key.into())
+    }
+
+    /// Returns the text of the key. That of an agent has the form of a UUID (36 characters), which payment providers take.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for IdempotencyKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
     }
 }
 

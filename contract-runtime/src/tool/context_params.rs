@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::call::Call;
 use super::context::CancellationToken;
-use super::context::{CallInfo, Context, Deadline, Values};
+use super::context::{CallInfo, Context, Deadline, IdempotencyKey, Values};
 use super::failure::FailureKind;
 use super::log::{Log, Progress};
 
@@ -35,6 +35,8 @@ impl CallExtensions {
             TypeId::of::<Deadline>(),
             TypeId::of::<Progress>(),
             TypeId::of::<Log>(),
+            // Not every call has one.
+            TypeId::of::<IdempotencyKey>(),
         ]
         .contains(&of)
     }
@@ -190,4 +192,4 @@ macro_rules! own {
     };
 }
 
-own!(CallInfo CancellationToken Deadline Progress Log);
+own!(CallInfo CancellationToken Deadline IdempotencyKey Progress Log);

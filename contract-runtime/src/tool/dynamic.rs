@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::context::CancellationToken;
-use super::context::{CallInfo, Deadline};
+use super::context::{CallInfo, Deadline, IdempotencyKey};
 use super::context_params::{Need, Sources};
 use super::dynamic_contract::DynamicContract;
 use super::log::{Log, Progress};
@@ -366,6 +366,8 @@ pub struct DynamicContext {
     pub progress: Progress,
     /// Tells people what the handler does.
     pub log: Log,
+    /// The key of the call, if its caller gave one.
+    pub idempotency_key: Option<IdempotencyKey>,
     /// That of the call itself.
     approver: Option<Approver>,
     values: Vec<Arc<dyn Any + Send + Sync>>,
@@ -429,6 +431,7 @@ impl DynamicContext {
             deadline: own.deadline,
             progress: own.progress.clone(),
             log: own.log.clone(),
+            idempotency_key: sources.context.get().cloned(),
             approver: sources.context.own_approver(),
             values: needs
                 .iter()

@@ -23,7 +23,7 @@ pub(crate) mod wire;
 
 pub use backed::{Backing, CallError};
 pub use content::{Artifact, Content};
-pub use context::{CallInfo, CancellationToken, Context, Deadline};
+pub use context::{CallInfo, CancellationToken, Context, Deadline, IdempotencyKey};
 pub use dynamic::{DynamicContext, DynamicSpec, Tool};
 pub use log::{Log, LogLevel, LogRecord, Progress, ProgressReport};
 pub use outcome::{Effect, Outcome, OutputKind, Status};

@@ -10,6 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::content::Artifact;
+use super::context::Context;
 use super::outcome::Effect;
 use crate::schema::json_text;
 
@@ -302,8 +303,8 @@ impl fmt::Display for ToolResult {
 
 /// The three texts of a call, which [`Registry::call`](crate::Registry::call) takes or borrows.
 ///
-/// It is made of a [`ToolCall`], of a reference to one, or of id, name and arguments; the arguments are JSON text or a
-/// [`Value`].
+/// It is made of a [`ToolCall`], alone or with a [`Context`] of its own, of a reference to one, or of id, name and arguments; the
+/// arguments are JSON text or a [`Value`].
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -328,6 +329,8 @@ pub struct CallInput<'c> {
     pub(crate) id: Cow<'c, str>,
     pub(crate) name: Cow<'c, str>,
     pub(crate) arguments: Cow<'c, str>,
+    /// What this call alone is given.
+    pub(crate) context: Context,
 }
 
 /// Without the arguments, among which may be secrets.
@@ -365,6 +368,16 @@ impl From<ToolCall> for CallInput<'_> {
             id: call.id.into(),
             name: call.name.into(),
             arguments: call.arguments.into(),
+            context: Context::new(),
+        }
+    }
+}
+
+impl From<(ToolCall, Context)> for CallInput<'_> {
+    fn from((call, context): (ToolCall, Context)) -> Self {
+        Self {
+            context,
+            ..call.into()
         }
     }
 }
@@ -385,6 +398,7 @@ where
             id: id.into(),
             name: name.into(),
             arguments: arguments.into(),
+            context: Context::new(),
         }
     }
 }
@@ -399,6 +413,7 @@ where
             id: id.into(),
             name: name.into(),
             arguments: arguments.to_string().into(),
+            context: Context::new(),
         }
     }
 }

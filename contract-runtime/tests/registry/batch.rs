@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use contract_runtime::Status;
 use contract_runtime::prelude::*;
+use contract_runtime::{Effect, Status};
 use proptest::prelude::*;
 use tokio::sync::Barrier;
 
@@ -342,4 +342,47 @@ proptest! {
             prop_assert_eq!(outcome.output(), Some(expected.as_str()));
         }
     }
+}
+
+/// Say under which key it is called.
+#[tool]
+fn key(#[context] key: Option<&IdempotencyKey>, #[context] user: &&'static str) -> String {
+    format!("{user} {key:?}")
+}
+
+#[tokio::test]
+async fn the_calls_of_a_batch_do_not_share_a_key() {
+    let registry = Registry::builder()
+        .tool(key)
+        .context_per_call::<&'static str>();
+    let registry = registry.build().unwrap();
+    let under = |key| Context::new().idempotency_key(IdempotencyKey::new(key));
+    let call = || ToolCall::new("1", "key", "");
+    let calls = [(call(), under("one")), (call(), Context::new())];
+    let outcomes = registry
+        .call_all(calls)
+        .context(under("all").with("ada"))
+        .await;
+    let outputs: Vec<_> = outcomes.iter().filter_map(Outcome::output).collect();
+    assert_eq!(outputs, [r#"ada Some(IdempotencyKey("one"))"#, "ada None"]);
+
+    let alone = registry.call((call(), under("one").with("ben"))).await;
+    assert_eq!(alone.output(), Some(r#"ben Some(IdempotencyKey("one"))"#));
+}
+
+/// Say under which key it is called.
+#[tool]
+fn needs_key(#[context] key: IdempotencyKey) -> String {
+    key.to_string()
+}
+
+#[tokio::test]
+async fn a_tool_that_needs_a_key_does_not_run_without_one() {
+    let registry = Registry::builder().tool(needs_key).tool(key);
+    let registry = registry.context("ada").build().unwrap();
+    let outcome = registry.call(("1", "needs_key", "")).await;
+    let ended = (outcome.status(), outcome.effect());
+    assert_eq!(ended, (Status::Failed, Effect::None), "{outcome:?}");
+    let may_be_repeated = |name| registry.tool(name).unwrap().may_be_repeated();
+    assert!(may_be_repeated("needs_key") && !may_be_repeated("key"));
 }
