@@ -20,6 +20,7 @@ pub(super) struct StepCalls(Arc<Mutex<Vec<StepCall>>>);
 pub(super) struct StepCall {
     call: ToolCall,
     hints: Hints,
+    may_be_repeated: bool,
     /// How many messages there were.
     messages: usize,
     /// The number that dispatch gave it when it took it up.
@@ -113,6 +114,9 @@ impl StepCalls {
                 .tool(&call.name)
                 .map(|tool| tool.hints())
                 .unwrap_or_default(),
+            may_be_repeated: registry
+                .tool(&call.name)
+                .is_some_and(|tool| tool.may_be_repeated()),
             messages,
             number: None,
             blocking: false,
@@ -139,11 +143,9 @@ impl StepCalls {
         self.0.lock().get(index).map(|one| one.call.clone())
     }
 
-    pub(super) fn is_idempotent(&self, index: usize) -> bool {
+    pub(super) fn may_be_repeated(&self, index: usize) -> bool {
         let calls = self.0.lock();
-        calls
-            .get(index)
-            .is_some_and(|one| one.hints.idempotent == Some(true))
+        calls.get(index).is_some_and(|one| one.may_be_repeated)
     }
 
     /// Returns the call, and what was reported of it before, if this stage is yet to be reported.
@@ -174,7 +176,7 @@ impl StepCalls {
             return None;
         }
         one.logged = Stage::Beginning;
-        let idempotent = one.hints.idempotent == Some(true);
+        let idempotent = one.may_be_repeated;
         Some(Record::Began {
             index,
             call: call.clone(),

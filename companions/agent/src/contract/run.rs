@@ -5,6 +5,7 @@ use std::future::Future;
 use std::ops::ControlFlow;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::time::UNIX_EPOCH;
 
 use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
@@ -93,6 +94,7 @@ pub(super) fn begin<A: InnerAgent>(
                 state: IterationState::resumed(progress),
                 progress,
                 known: known.unwrap_or_default(),
+                made: (0, 0),
                 form: "",
                 attempts: Attempts::default(),
                 clock,
@@ -182,6 +184,8 @@ pub(super) struct RunDriver<'a> {
     progress: Progress,
     /// What the log knows of the calls of the stored reply.
     known: BTreeMap<usize, CallState>,
+    /// How many messages the log had with the last reply, and how many calls of it were made.
+    made: (usize, usize),
     /// The form in which the inner agent reads replies.
     form: &'static str,
     pub(super) attempts: Attempts,
@@ -270,15 +274,20 @@ impl RunDriver<'_> {
         }
         let step = self.out.record.calls.clone();
         step.begin(registry, &calls, self.turn.conversation.messages().len());
+        let reply = self.out.record.log.messages();
+        let first = if self.made.0 == reply { self.made.1 } else { 0 };
+        self.made = (reply, first + calls.len());
         let known = std::mem::take(&mut self.known);
         let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
         let (mut made_indexes, mut made_calls) = (Vec::new(), Vec::new());
         for (index, call) in calls.into_iter().enumerate() {
             let known = known.get(&index);
-            let Some(end) = known.and_then(|known| known.told(&call, step.is_idempotent(index)))
+            let Some(end) = known.and_then(|known| known.told(&call, step.may_be_repeated(index)))
             else {
                 made_indexes.push(index);
-                made_calls.push(call);
+                let key = self.out.record.log.idempotency_key(first + index, &call);
+                let context = key.map(|key| Context::new().idempotency_key(key));
+                made_calls.push((call, context.unwrap_or_default()));
                 continue;
             };
             outcomes.insert(index, end.outcome(&call));
@@ -312,10 +321,12 @@ impl RunDriver<'_> {
             return ControlFlow::Continue(());
         }
         let (progress, form) = (self.progress, self.form.to_owned());
+        let at = UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
         self.append(run_log::Record::Messages {
             messages,
             progress,
             form,
+            at: u64::try_from(at).unwrap_or_default(),
         })
         .await
     }

@@ -10,9 +10,10 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::ToolCall;
+use contract_runtime::{IdempotencyKey, ToolCall};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 
 pub(crate) use self::call::{CallEnd, CallState};
 pub use self::file_store::FileStore;
@@ -30,20 +31,28 @@ const FORMAT: u32 = 1;
 #[serde(tag = "record", rename_all = "snake_case")]
 pub(crate) enum Record {
     /// The first record.
-    Opened { format: u32 },
+    Opened {
+        format: u32,
+        /// Random, as a part of the keys of the run's calls: another store may have a run of the same name.
+        #[serde(default)]
+        id: String,
+    },
     /// New messages of the conversation: a task, a reply, or the outcomes of calls.
     Messages {
         messages: Vec<Message>,
         progress: Progress,
         /// The form in which the inner agent reads replies.
         form: String,
+        /// Unix time, in milliseconds.
+        #[serde(default)]
+        at: u64,
     },
     /// The body of a call of the last reply may run from here on.
     Began {
         index: usize,
         #[serde(deserialize_with = "written_call")]
         call: ToolCall,
-        /// Whether the tool was idempotent then.
+        /// Whether the call could be made again then, because of its tool or of its key.
         idempotent: bool,
     },
     /// A call that began is waiting for a person.
@@ -111,6 +120,8 @@ pub(crate) struct Progress {
 #[serde(default)]
 #[non_exhaustive]
 pub struct RunState {
+    /// The random part of the keys of its calls; empty if none was made yet.
+    id: String,
     messages: Vec<Message>,
     /// The calls of the last reply that began or ended, by their place in it.
     calls: BTreeMap<usize, CallState>,
@@ -119,6 +130,8 @@ pub struct RunState {
     error: Option<RunError>,
     rejected: Vec<Rejected>,
     form: String,
+    /// The time of the last message.
+    at: u64,
     /// The messages come from a program, and nothing else is known of their calls.
     is_foreign: bool,
     #[serde(skip)]
@@ -168,7 +181,7 @@ impl RunState {
                 reason: error.to_string(),
             });
             // The first record tells of a format whose records are not known.
-            if let Ok(Record::Opened { format }) = record
+            if let Ok(Record::Opened { format, .. }) = record
                 && format > FORMAT
             {
                 let known = FORMAT;
@@ -180,7 +193,7 @@ impl RunState {
             store,
             run,
             length,
-            by: format!("{:016x}", RandomState::new().build_hasher().finish()),
+            by: random(),
             in_flight: None,
         });
         Ok(state)
@@ -206,15 +219,17 @@ impl RunState {
 
     fn apply(&mut self, record: Record) {
         match record {
-            Record::Opened { .. } => {}
+            Record::Opened { id, .. } => self.id = id,
             Record::Messages {
                 messages,
                 progress,
                 form,
+                at,
             } => {
                 self.messages.extend(messages);
                 self.progress = progress;
                 self.form = form;
+                self.at = at;
                 self.calls.clear();
                 (self.answer, self.error) = (None, None);
             }
@@ -266,6 +281,8 @@ impl RunState {
 
     /// Begins another task, which has budgets of its own. The model is told what is known of the calls of the last reply.
     pub(crate) fn begin_task(&mut self) {
+        // Copies of a state may begin different tasks, whose calls have nothing in common.
+        self.id.clear();
         self.progress = Progress::default();
         self.messages = self.messages();
         self.rejected.clear();
@@ -375,6 +392,9 @@ pub(crate) struct RunLog {
 impl RunLog {
     pub(crate) fn new(mut state: RunState) -> Self {
         let place = state.place.take();
+        if state.id.is_empty() && place.as_ref().is_none_or(|place| place.length == 0) {
+            state.id = random() + &random();
+        }
         Self {
             state: Arc::new(Mutex::new(state)),
             place: Arc::new(tokio::sync::Mutex::new(place)),
@@ -386,7 +406,8 @@ impl RunLog {
         let mut place = self.place.lock().await;
         if let Some(place) = &mut *place {
             if place.length == 0 {
-                place.append(&Record::Opened { format: FORMAT }).await?;
+                let (format, id) = (FORMAT, self.state.lock().id.clone());
+                place.append(&Record::Opened { format, id }).await?;
             }
             place.append(&record).await?;
         }
@@ -401,10 +422,38 @@ impl RunLog {
         state
     }
 
+    /// Returns the key of a call of the last reply, which is the same when the run is resumed. A log of a version without keys has none.
+    ///
+    /// It begins with the time of the reply, so that a peer can forget old keys and still refuse them.
+    pub(crate) fn idempotency_key(&self, index: usize, call: &ToolCall) -> Option<IdempotencyKey> {
+        let state = self.state.lock();
+        // A stored reply repeats the arguments byte by byte, so they need no canonical form.
+        let parts = (
+            &state.id,
+            state.messages.len(),
+            index,
+            &call.name,
+            &call.arguments,
+        );
+        let digest = Sha256::digest(serde_json::to_vec(&parts).ok()?);
+        let digest = u128::from_be_bytes(*digest.first_chunk()?);
+        // RFC 9562 (2024), section 5.8: a UUID of version 8.
+        let bits = u128::from(state.at) << 80 | digest >> 48;
+        let bits = bits & !(0xF << 76 | 0x3 << 62) | 0x8 << 76 | 0x2 << 62;
+        let hex = format!("{bits:032x}");
+        let key = [0..8, 8..12, 12..16, 16..20, 20..32].map(|place| &hex[place]);
+        (!state.id.is_empty()).then(|| IdempotencyKey::new(key.join("-")))
+    }
+
     /// How many messages the log has.
     pub(crate) fn messages(&self) -> usize {
         self.state.lock().messages.len()
     }
+}
+
+/// Returns 64 random bits.
+fn random() -> String {
+    format!("{:016x}", RandomState::new().build_hasher().finish())
 }
 
 /// A record as it is stored.

@@ -10,6 +10,7 @@ mod feedback;
 mod history;
 mod hooks;
 mod hostile;
+mod keys;
 mod late;
 mod loop_detection;
 mod misuse;
