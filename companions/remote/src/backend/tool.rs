@@ -84,6 +84,7 @@ impl Backing for RemoteTool {
             tool_name: self.name.clone(),
             parameters: arguments,
             idempotent: self.idempotent,
+            idempotency_key: context.idempotency_key.map(|key| key.to_string()),
             until: context.deadline.at(),
             progress: context.progress,
             log: context.log,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::CancellationToken;
-use contract_runtime::{Context, Effect, Progress, Registry, Status, ToolCall};
+use contract_runtime::{Context, Effect, IdempotencyKey, Progress, Registry, Status, ToolCall};
 use parking_lot::Mutex;
 use tokio::sync::mpsc;
 
@@ -246,6 +246,9 @@ impl CallTable {
                     message,
                 }));
             });
+        }
+        if let Some(idempotency_key) = call.idempotency_key {
+            context = context.idempotency_key(IdempotencyKey::new(idempotency_key));
         }
         if let Some(limit) = call.deadline_ms {
             context = context.timeout(Duration::from_millis(limit));

@@ -41,6 +41,7 @@ fn run(key: CallKey, number: u32) -> RunTool {
         generation_id: 0,
         parameters: json!({ "number": number }),
         deadline_ms: None,
+        idempotency_key: None,
         log: false,
     }
 }

@@ -76,6 +76,9 @@ pub struct RunTool {
     /// The time limit of the call, in milliseconds from its arrival.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline_ms: Option<u64>,
+    /// The key under which the call has its effect once, for the body: the same for each attempt.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub idempotency_key: Option<String>,
     /// Whether somebody listens to the log of the call: only then may `tool_log` be sent. `false` if omitted.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub log: bool,

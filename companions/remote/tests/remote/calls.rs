@@ -233,3 +233,21 @@ async fn a_task_that_is_over_lets_its_executor_go() -> Tested {
     drop(house.backend);
     Ok(())
 }
+
+/// Say under which key it is called.
+#[tool]
+fn key(#[context] key: Option<&IdempotencyKey>) -> String {
+    key.map_or_else(String::new, ToString::to_string)
+}
+
+#[tokio::test]
+async fn a_body_sees_the_key_of_its_call() -> Tested {
+    let house = house(Registry::builder().tool(key).build()?).await?;
+    let there = house.session.registry();
+    let context = Context::new().idempotency_key(IdempotencyKey::new("order-7"));
+    let outcome = timeout(SOON, there.call(("1", "key", "")).context(context)).await?;
+    assert_eq!(outcome.output(), Some("order-7"), "{outcome:?}");
+    let outcome = timeout(SOON, there.call(("2", "key", ""))).await?;
+    assert_eq!(outcome.output(), Some(""), "{outcome:?}");
+    Ok(())
+}

@@ -22,6 +22,7 @@ pub(crate) struct CallRequest {
     pub(crate) tool_name: String,
     pub(crate) parameters: Map<String, Value>,
     pub(crate) idempotent: bool,
+    pub(crate) idempotency_key: Option<String>,
     pub(crate) until: Option<Instant>,
     pub(crate) progress: Progress,
     pub(crate) log: Log,
@@ -40,6 +41,7 @@ impl CallRequest {
             tool_name: self.tool_name.clone(),
             parameters: Value::Object(self.parameters.clone()),
             generation_id,
+            idempotency_key: self.idempotency_key.clone(),
             idempotent: self.idempotent,
             journal,
         }
@@ -78,6 +80,7 @@ pub(super) fn run_tool(record: StoredCall) -> RunTool {
         generation_id: record.generation_id,
         parameters: record.parameters,
         deadline_ms: None,
+        idempotency_key: record.idempotency_key,
         log: false,
     }
 }

@@ -79,6 +79,7 @@ mod tests {
             tool_name: "mark".to_owned(),
             parameters: Map::new(),
             idempotent: true,
+            idempotency_key: None,
             until: None,
             progress: Progress::default(),
             log: contract_runtime::Log::default(),

@@ -25,7 +25,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use contract_runtime::Log;
-use serde_json::Value;
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio_util::sync::CancellationToken;
 
@@ -196,19 +195,15 @@ impl Calls {
         request: &CallRequest,
     ) -> AttemptOutcome {
         let key = record.key;
+        let run = RunTool {
+            log: request.log.is_heard(),
+            ..attempt::run_tool(record.clone())
+        };
         let mut guard = match self.begin(record).await {
             Ok(guard) => guard,
             Err(why) => return AttemptOutcome::NotRun(why),
         };
         let (end, ended) = oneshot::channel();
-        let run = RunTool {
-            key,
-            tool_name: request.tool_name.clone(),
-            generation_id: self.generation(),
-            parameters: Value::Object(request.parameters.clone()),
-            deadline_ms: None,
-            log: request.log.is_heard(),
-        };
         let open = OpenCall {
             run,
             until: request.until,

@@ -32,6 +32,7 @@ fn request(tool: &str, text: &str) -> CallRequest {
         tool_name: tool.to_owned(),
         parameters: Map::from_iter([("text".to_owned(), text.into())]),
         idempotent: false,
+        idempotency_key: None,
         until: None,
         progress: Progress::default(),
         log: contract_runtime::Log::default(),

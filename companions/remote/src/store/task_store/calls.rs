@@ -19,6 +19,9 @@ pub(crate) struct StoredCall {
     pub(crate) tool_name: String,
     pub(crate) parameters: Value,
     pub(crate) generation_id: u64,
+    /// The key that its body gets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) idempotency_key: Option<String>,
     /// Whether it may be attempted again when it is unknown whether it ran.
     pub(crate) idempotent: bool,
     /// The journal under which it was sent; `None` before.

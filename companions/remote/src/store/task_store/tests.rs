@@ -21,6 +21,7 @@ fn call(attempt: u32) -> StoredCall {
         tool_name: "write_file".into(),
         parameters: json!({"path": "a.txt", "text": "ü\u{1F600}"}),
         generation_id: 3,
+        idempotency_key: None,
         idempotent: false,
         journal: None,
     }
