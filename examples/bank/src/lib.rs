@@ -1,6 +1,7 @@
 //! A bank on `SQLite`: each call looks up, checks and writes in one transaction, asks a person about large sums, and closes no
 //! account that was not looked at.
 
+mod once;
 mod pool;
 
 use std::sync::{Mutex, PoisonError};
@@ -9,6 +10,7 @@ use contract_runtime::Builder;
 use contract_runtime::prelude::*;
 use rusqlite::{Connection, OptionalExtension as _, Result};
 
+pub use once::Till;
 pub use pool::PooledBank;
 
 /// Accounts, as rows of a database.

@@ -94,7 +94,10 @@ fn pays(cents: u32) -> (&'static str, String) {
 }
 
 /// Runs a task to its end, or until the process is killed.
-async fn until_killed(world: &World, run: impl IntoFuture<Output = RunResult>) -> Option<RunResult> {
+async fn until_killed(
+    world: &World,
+    run: impl IntoFuture<Output = RunResult>,
+) -> Option<RunResult> {
     tokio::select! {
         biased;
         () = world.killed.notified() => None,
@@ -117,7 +120,10 @@ async fn a_call_keeps_its_key_when_its_run_goes_on_and_no_other_call_has_it() ->
     let rest = Scripted::new().calls("", [pays(7)]).text("paid");
     // A key of the whole run's context is the key of none of its calls.
     let context = Context::new().idempotency_key(IdempotencyKey::new("all"));
-    let result = agent(&world, rest, false)?.resume(run).context(context).await;
+    let result = agent(&world, rest, false)?
+        .resume(run)
+        .context(context)
+        .await;
     assert!(result.success, "{result:?}");
     let seen = world.take();
     assert_eq!(began, seen[..1], "the call that began is made again");
@@ -125,9 +131,7 @@ async fn a_call_keeps_its_key_when_its_run_goes_on_and_no_other_call_has_it() ->
 
     let other = agent(&world, model().text("paid"), false)?;
     let other_run = RunState::open(store, "another run").await?;
-    other
-        .run_after(other_run, "Pay twice.")
-        .await;
+    other.run_after(other_run, "Pay twice.").await;
     let keys: BTreeSet<_> = seen.into_iter().chain(world.take()).collect();
     assert_eq!(keys.len(), 5, "{keys:?}");
     for key in keys {
@@ -172,11 +176,7 @@ async fn a_call_that_asks_keeps_its_key_until_it_runs_without_a_store_too() -> T
             Scripted::new().calls("", [pays(1)]).text("paid"),
             true,
         )?;
-        assert!(
-            next.run_after(copy.clone(), "Pay.")
-                .await
-                .success
-        );
+        assert!(next.run_after(copy.clone(), "Pay.").await.success);
     }
     let seen = world.take();
     assert_ne!(seen[0], seen[1]);
