@@ -6,15 +6,13 @@ use std::sync::{Arc, Mutex};
 use super::Registry;
 use super::body::{CallSetup, GateUse, before_body};
 use super::entry::Entry;
-use super::inner::Inner;
+use super::inner::{Inner, with_sent};
 use crate::contract::approval::{
     Answer, Approval, ApprovalRequest, Approver, Asking, Decision, Question, decide, digest, new_id,
 };
-use crate::contract::history::SentArguments;
 use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::{ContractScope, Inherited, Scope};
-use crate::schema::arguments::read;
 use crate::tool::CallInput;
 use crate::tool::failure::FailureKind;
 use crate::tool::outcome::Ending;
@@ -377,11 +375,11 @@ const CHANGED: &str =
 /// Returns a digest of a call. It is equal for arguments that the tool reads alike, such as an omitted default and a written one,
 /// and for no others.
 fn told_apart(entry: &Entry, call: &CallInput<'_>, coerces: bool) -> u128 {
-    let inputs = &entry.inputs;
-    let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();
-    let text = read.as_ref().map_or(&*call.arguments, |read| &read.text);
-    let schema = &inputs.schema;
-    let effective = SentArguments { text, schema }.effective();
+    #[allow(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself is not one for every lifetime"
+    )]
+    let effective = with_sent(entry, call, coerces, |sent| sent.effective());
     let mut parts = vec![&*call.name];
     match &effective {
         Some(all) => parts.extend(all.iter().flat_map(|(name, value)| [&**name, &**value])),

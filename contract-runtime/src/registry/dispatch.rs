@@ -275,12 +275,18 @@ impl Inner {
             });
         }
         // The history counts bodies that were entered, also those of tools that have no effect.
+        let counted = effect != Effect::None;
         let effect = if entry.read_only {
             Effect::None
         } else {
             effect
         };
-        let ending = Ending { end, effect, notes };
+        let ending = Ending {
+            end,
+            effect,
+            counted,
+            notes,
+        };
         permit.conclude(ending.status());
         scope.release();
         ending

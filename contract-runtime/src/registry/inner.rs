@@ -9,9 +9,9 @@ use super::body::before_body;
 use super::entry::Entry;
 use super::statistics::Shards;
 use crate::contract::approval;
-use crate::contract::history::{Asker, HistoryTool};
+use crate::contract::history::{Asker, CallEnd, HistoryTool, SentArguments};
 use crate::contract::scope::{ContractScope, Scope};
-use crate::schema::arguments::{by_words, nearest, own_names};
+use crate::schema::arguments::{by_words, nearest, own_names, read};
 use crate::schema::{Dialect, StoredSchema};
 use crate::tool::CallInput;
 use crate::tool::Status;
@@ -126,6 +126,28 @@ impl Inner {
         }
     }
 
+    /// Records a call that was made before in the history of a context.
+    pub(super) fn remember(&self, mut call: CallInput<'_>, context: &Context, succeeded: bool) {
+        let Some(history) = context.history() else {
+            return;
+        };
+        self.give_own_names(&mut call);
+        let Some(entry) = self.find(&call.name) else {
+            return history.expect_earlier();
+        };
+        // A tool that must be the only one of its turn was.
+        let _ = history.take_turn(entry.tool.alone);
+        let end = if succeeded {
+            CallEnd::Succeeded
+        } else {
+            CallEnd::MayHaveRun
+        };
+        let tool = (entry.tool.name(), entry.tool.function);
+        with_sent(entry, &call, context.coerces(), |sent| {
+            history.remember(tool, sent, end);
+        });
+    }
+
     #[cold]
     pub(super) fn unknown(&self, tool: &str) -> FailureKind {
         let known = || self.entries.iter().map(|entry| entry.tool.name());
@@ -234,4 +256,19 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// Passes the arguments of a call on as the tool would read them, or as they are if it cannot.
+pub(super) fn with_sent<T>(
+    entry: &Entry,
+    call: &CallInput<'_>,
+    coerces: bool,
+    then: impl FnOnce(SentArguments<'_>) -> T,
+) -> T {
+    let inputs = &entry.inputs;
+    let read = read(&call.arguments, &inputs.schema, inputs.coerce || coerces).ok();
+    then(SentArguments {
+        text: read.as_ref().map_or(&*call.arguments, |read| &read.text),
+        schema: &inputs.schema,
+    })
 }

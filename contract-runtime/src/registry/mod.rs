@@ -32,7 +32,7 @@ use body::Mode;
 pub use call::{Call, Check, Text, Whole};
 use inner::Inner;
 
-use crate::tool::CallInput;
+use crate::tool::{CallInput, Context};
 
 /// A fixed set of tools that can be called by name.
 ///
@@ -154,6 +154,33 @@ impl Registry {
         calls: impl IntoIterator<Item = C>,
     ) -> CallAll<'c> {
         CallAll::new(&self.inner, calls.into_iter().map(Into::into).collect())
+    }
+
+    /// Tells the run of a context of a call that was made in it before, such as by an earlier process, and whose body may have run.
+    ///
+    /// Conditions over the [history](crate::history()) then answer as if the call had been made with this context. Tell calls in the
+    /// order in which they began; the next turn has read the results of those that succeeded. If the registry has no tool of this name,
+    /// it is not known which tool the call was of, and the run has [earlier calls](crate::Run::with_earlier_calls).
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::Run;
+    ///
+    /// /// Say hello, once.
+    /// #[tool]
+    /// #[pre(history().count(greet) < 1, "once is enough")]
+    /// fn greet() {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder().tool(greet).build()?;
+    /// let resumed = Context::new().run(&Run::new());
+    /// registry.remember(("1", "greet", ""), &resumed, true);
+    /// let outcome = registry.call(("2", "greet", "")).context(resumed).await;
+    /// assert_eq!(outcome.error(), Some("once is enough"));
+    /// # Ok(()) }
+    /// ```
+    pub fn remember<'c>(&self, call: impl Into<CallInput<'c>>, context: &Context, succeeded: bool) {
+        self.inner.remember(call.into(), context, succeeded);
     }
 
     /// Returns how many calls ended with each status, and how many conditions they reached.

@@ -254,6 +254,8 @@ pub struct Ending {
     /// The failure is boxed, so that the sentence costs a call with a result nothing.
     pub(crate) end: Result<Content, Box<Failure>>,
     pub(crate) effect: Effect,
+    /// Whether the history of a run counts the call.
+    pub(crate) counted: bool,
     pub(crate) notes: Option<Box<Notes>>,
 }
 
@@ -268,8 +270,10 @@ impl Ending {
     /// Creates the end of a call that failed in this phase.
     #[cold]
     pub(crate) fn failed(kind: FailureKind, phase: Phase) -> Self {
+        let effect = kind.effect(phase);
         Self {
-            effect: kind.effect(phase),
+            effect,
+            counted: effect != Effect::None,
             end: Err(kind.into()),
             notes: None,
         }
@@ -309,11 +313,19 @@ impl Outcome {
                 Ok(content) => Ending {
                     end: Ok(content),
                     effect: Effect::Complete,
+                    counted: true,
                     notes: None,
                 },
                 Err(error) => Ending::failed(error.into(), Phase::Body),
             },
         }
+    }
+
+    /// Sets the effect, where it is known from a record of the call. [`new`](Self::new) takes a result for one of a tool that changes
+    /// something.
+    pub fn with_effect(mut self, effect: Effect) -> Self {
+        self.ending.effect = effect;
+        self
     }
 
     /// Returns the caller's id of the call.
@@ -338,6 +350,13 @@ impl Outcome {
     #[must_use]
     pub fn effect(&self) -> Effect {
         self.ending.effect
+    }
+
+    /// Returns whether the history of a run counts the call, because its body may have run. Unlike [`effect`](Self::effect), it also
+    /// says so of tools that change nothing.
+    #[must_use]
+    pub fn is_counted(&self) -> bool {
+        self.ending.counted
     }
 
     /// Returns whether the tool returned a result.
@@ -503,6 +522,7 @@ impl Outcome {
             ending: Ending {
                 end,
                 effect: self.effect(),
+                counted: self.ending.counted,
                 notes: Some(Box::new(notes)),
             },
         }

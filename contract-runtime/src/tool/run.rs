@@ -246,7 +246,8 @@ impl Run {
     }
 
     /// Says that calls were made in this run which it does not know, such as by an earlier process: questions of conditions that
-    /// those could decide have no answer from now on.
+    /// those could decide have no answer from now on. A program that knows them tells them with
+    /// [`Registry::remember`](crate::Registry::remember).
     ///
     /// ```
     /// use contract_runtime::prelude::*;
@@ -269,6 +270,19 @@ impl Run {
             history.expect_earlier();
         }
         self
+    }
+
+    /// Returns whether its history has calls, or may have, that were not made with this run itself: calls of bodies, of runs that it
+    /// is within or that are within it, and [earlier ones](Self::with_earlier_calls).
+    #[must_use]
+    pub fn has_other_calls(&self) -> bool {
+        self.history.as_ref().is_some_and(RunHistory::has_others)
+    }
+
+    /// Returns a random number that runs with one history share, as those within one run do. `None` if it has no history.
+    #[must_use]
+    pub fn history_id(&self) -> Option<u64> {
+        self.history.as_ref().map(RunHistory::id)
     }
 
     /// Returns the run for calls whose model has read the results so far, and nothing later.

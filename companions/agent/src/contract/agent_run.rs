@@ -59,7 +59,9 @@ impl<A: InnerAgent> ContractAgent<A> {
 
     /// Runs a task after an earlier run or conversation.
     ///
-    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect.
+    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect. The history of a run goes on over
+    /// its tasks, as it does over [`resume`](Self::resume); budgets, loop detection and the attempts of
+    /// [`Recovery`](crate::Recovery) are those of one task. Calls in messages of a program are not in the history.
     pub fn run_after(&self, past: impl Into<RunState>, task: impl Into<String>) -> AgentRun<'_, A> {
         self.begin(past.into(), Some(task.into()))
     }
@@ -72,8 +74,10 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// the model is told so. A call that waited for a person asks again. What the run has spent counts; the time in which it did not run
     /// does not. A run that has its answer gives it again.
     ///
-    /// The history of the run begins anew: conditions on it that earlier calls could decide do not hold, and say why. So do loop detection
-    /// and the attempts of [`Recovery`](crate::Recovery).
+    /// Conditions on the history, loop detection and the attempts of [`Recovery`](crate::Recovery) continue as if the process had not
+    /// ended. Where calls may have been made that the log does not have, conditions on the history that those could decide do not hold,
+    /// and say why: calls of a body, of a run around this one, of a process that ended in a body, and of a tool that is gone. A
+    /// read-only call that was cut off is not counted.
     pub fn resume(&self, run: RunState) -> AgentRun<'_, A> {
         self.begin(run, None)
     }

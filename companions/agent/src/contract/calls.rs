@@ -185,7 +185,7 @@ impl StepCalls {
     }
 
     /// Returns the record that a call has ended, if the log does not have it.
-    pub(super) fn ending(&self, index: usize, end: CallEnd) -> Option<Record> {
+    pub(super) fn ending(&self, index: usize, end: CallEnd, is_whole: bool) -> Option<Record> {
         let mut calls = self.0.lock();
         let one = calls.get_mut(index).filter(|one| one.logged < Stage::End)?;
         one.logged = Stage::End;
@@ -193,6 +193,7 @@ impl StepCalls {
             index,
             call: one.call.clone(),
             end,
+            is_whole,
         })
     }
 
@@ -250,6 +251,7 @@ impl StepCall {
                 "the run ended while this call was running{rest}; {MAY_HAVE_TAKEN_EFFECT}"
             ),
             is_json: None,
+            counted: true,
         };
         match &self.end {
             Some(end) => end.clone(),

@@ -188,11 +188,15 @@ impl RunDriver<'_> {
         violation: &Violation,
         feedback: Option<String>,
     ) -> ControlFlow<Option<RunError>> {
-        let step = self.state.iterations;
-        let attempts = &mut self.attempts;
-        let Some(attempt) = attempts.next(self.config.recovery, &violation.contract, step) else {
-            return self.ended_by(violation, self.config.recovery == Recovery::Terminate);
+        let Recovery::Retry { attempts, in_total } = self.config.recovery else {
+            return self.ended_by(violation, true);
         };
+        let (contract, step) = (violation.contract.clone(), self.state.iterations);
+        let used = self.out.record.log.attempts();
+        let Some(attempt) = used.next(&contract, step, attempts, in_total) else {
+            return self.ended_by(violation, false);
+        };
+        self.append(Record::Attempt { contract, step }).await?;
         let told = self.redacted(violation).to_string();
         if let Some(feedback) = feedback {
             self.turn.add_feedback(feedback);

@@ -1,7 +1,5 @@
 //! Recovery from an enforced violation: end the run, or let the model try again.
 
-use std::collections::HashMap;
-
 /// What happens after a violation that ends a call, a step or an answer.
 ///
 /// ```
@@ -50,33 +48,5 @@ impl Recovery {
             attempts,
             in_total: attempts.saturating_mul(4),
         }
-    }
-}
-
-/// How often the model has tried again.
-#[derive(Debug, Default)]
-pub(super) struct Attempts {
-    /// For each condition, how often, and in which step last.
-    of: HashMap<String, (u32, u64)>,
-    all: u32,
-}
-
-impl Attempts {
-    /// Returns the number of the next attempt, if there is one. Two violations in one step are reported together, as one attempt.
-    pub(super) fn next(&mut self, recovery: Recovery, contract: &str, step: u64) -> Option<u32> {
-        let Recovery::Retry { attempts, in_total } = recovery else {
-            return None;
-        };
-        let (tried, last) = self.of.entry(contract.to_owned()).or_default();
-        if *tried > 0 && *last == step {
-            return Some(*tried);
-        }
-        if *tried >= attempts || self.all >= in_total {
-            return None;
-        }
-        *tried += 1;
-        *last = step;
-        self.all += 1;
-        Some(*tried)
     }
 }

@@ -15,17 +15,17 @@ use super::agent_run::RunEvents;
 use super::calls::Stage;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
-use super::recovery::{Attempts, Recovery};
+use super::recovery::Recovery;
 use super::result::Record;
 use super::select::{Input, Next, next_input, poll_inner, run_end};
-use super::state::IterationState;
+use super::state::{IterationState, observation};
 use super::typed::AnswerType;
 use super::{ContractAgent, RunConfig};
 use crate::event::{Event, RunError};
 use crate::generator::{Emitter, stream_with};
 use crate::inner::{InnerAgent, Turn, Wanted};
-use crate::message::Conversation;
-use crate::run_log::{self, CallEnd, CallState, Progress, RunLog, RunState};
+use crate::message::{Conversation, Message};
+use crate::run_log::{self, CallEnd, CallState, PastCall, Progress, RunLog, RunState};
 
 /// Begins a run with a task, or without one where an earlier process left it.
 pub(super) fn begin<A: InnerAgent>(
@@ -52,8 +52,13 @@ pub(super) fn begin<A: InnerAgent>(
             (reply, known) = state.take_reply().unzip();
         }
     }
+    let (mut past, mut is_partial) = state.take_past();
+    is_partial |= known
+        .iter()
+        .flat_map(BTreeMap::values)
+        .any(CallState::is_lost);
     let form = task.is_none().then(|| state.form().to_owned());
-    let progress = state.progress;
+    let (progress, history) = (state.progress, state.history());
     let conversation = Conversation::from_messages(state.into_messages());
     let record = Record::new(conversation.clone(), log);
     let is_resumed = task.is_none();
@@ -71,7 +76,15 @@ pub(super) fn begin<A: InnerAgent>(
             };
             let queue = EventQueue::default();
             let clock = RunClock::start(progress.elapsed);
-            let run = run_of(config, &turn.context, &record, is_resumed);
+            let mut run = run_of(config, &turn.context, &record);
+            let spent = IterationState::resumed(progress, &past);
+            // In this process the calls may have been made in the same history, such as that of a run around both.
+            let is_told = history.is_none() || history != run.history_id();
+            if is_told && (is_partial || !past.is_empty() && run.has_other_calls()) {
+                run = run.with_earlier_calls();
+            }
+            past.retain(|past| is_told && past.end.counts());
+            record.log.set_history(run.history_id());
             let observer = record.calls.observer(&queue, &clock);
             turn.context = std::mem::take(&mut turn.context)
                 .run(&run)
@@ -91,12 +104,13 @@ pub(super) fn begin<A: InnerAgent>(
                 },
                 turn,
                 queue,
-                state: IterationState::resumed(progress),
+                state: spent,
                 progress,
+                past,
+                is_told,
                 known: known.unwrap_or_default(),
                 made: (0, 0),
                 form: "",
-                attempts: Attempts::default(),
                 clock,
                 answer_type,
                 requests: Vec::new(),
@@ -122,7 +136,7 @@ pub(super) fn begin<A: InnerAgent>(
 }
 
 /// The run as dispatch sees it, inside of the one that its context may have already.
-fn run_of(config: &RunConfig, context: &Context, record: &Record, is_resumed: bool) -> Run {
+fn run_of(config: &RunConfig, context: &Context, record: &Record) -> Run {
     let mut run = Run::new().observe(config.observer.clone());
     if config.recovery == Recovery::Terminate {
         run = run.stop_after_violation();
@@ -142,11 +156,7 @@ fn run_of(config: &RunConfig, context: &Context, record: &Record, is_resumed: bo
         let record = record.clone();
         async move { record.begin(&call).await.map_err(|error| error.to_string()) }
     });
-    run = run.within(context);
-    if is_resumed {
-        run = run.with_earlier_calls();
-    }
-    run
+    run.within(context)
 }
 
 pub(super) struct Output {
@@ -167,6 +177,8 @@ impl Output {
     }
 }
 
+const STOPPED: &str = "an earlier call of the same turn broke a contract";
+
 /// The most events of one step; the longest replies have some ten thousand pieces.
 const MOST_EVENTS: u64 = 100_000;
 
@@ -182,13 +194,16 @@ pub(super) struct RunDriver<'a> {
     pub(super) state: IterationState,
     /// What the run had spent before the step.
     progress: Progress,
+    /// The earlier calls that the history of the run does not have yet.
+    past: Vec<PastCall>,
+    /// Whether the history of the run is told of calls that the log has.
+    is_told: bool,
     /// What the log knows of the calls of the stored reply.
     known: BTreeMap<usize, CallState>,
     /// How many messages the log had with the last reply, and how many calls of it were made.
     made: (usize, usize),
     /// The form in which the inner agent reads replies.
     form: &'static str,
-    pub(super) attempts: Attempts,
     pub(super) clock: RunClock,
     pub(super) answer_type: Option<AnswerType>,
     /// The requests of calls that ended as asked.
@@ -278,12 +293,21 @@ impl RunDriver<'_> {
         let first = if self.made.0 == reply { self.made.1 } else { 0 };
         self.made = (reply, first + calls.len());
         let known = std::mem::take(&mut self.known);
+        for PastCall { call, end, .. } in std::mem::take(&mut self.past) {
+            registry.remember(&call, &self.turn.context, end.status == Status::Ok);
+        }
+        // The model has not read the ends of calls of the same reply.
+        let context = self.turn.context.clone().run(&self.run.turn());
+        let mut ends: BTreeMap<usize, CallEnd> = BTreeMap::new();
         let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
         let (mut made_indexes, mut made_calls) = (Vec::new(), Vec::new());
         for (index, call) in calls.into_iter().enumerate() {
             let known = known.get(&index);
-            let Some(end) = known.and_then(|known| known.told(&call, step.may_be_repeated(index)))
-            else {
+            let told = known.and_then(|known| known.told(&call, step.may_be_repeated(index)));
+            // Behind a call that broke a contract a batch starts nothing.
+            let is_stopped = ends.values().any(|end| end.status == Status::Violation);
+            let stopped = is_stopped.then(|| CallEnd::not_started_because(STOPPED));
+            let Some(end) = told.or(stopped) else {
                 made_indexes.push(index);
                 let key = self.out.record.log.idempotency_key(first + index, &call);
                 let context = key.map(|key| Context::new().idempotency_key(key));
@@ -292,9 +316,14 @@ impl RunDriver<'_> {
             };
             outcomes.insert(index, end.outcome(&call));
             step.set_end(index, end.clone());
-            self.report_end(index, end).await?;
+            if self.is_told && end.counts() {
+                registry.remember(&call, &context, end.status == Status::Ok);
+            }
+            ends.insert(index, end);
         }
-        let context = self.turn.context.clone();
+        for (index, end) in &ends {
+            self.report_end(*index, end.clone()).await?;
+        }
         let mut made = pin!(registry.call_all(made_calls).context(context));
         let made = loop {
             match next_input(&self.queue, end.as_mut(), |task| made.as_mut().poll(task)).await {
@@ -308,8 +337,16 @@ impl RunDriver<'_> {
         }
         for (index, outcome) in made_indexes.into_iter().zip(made) {
             // One that was never begun, because another call of the reply ended the run, has no observation yet.
-            self.report_end(index, CallEnd::of(&outcome)).await?;
+            let end = CallEnd::of(&outcome);
+            self.report_end(index, end.clone()).await?;
+            ends.insert(index, end);
             outcomes.insert(index, outcome);
+        }
+        // In the order of the reply, also where some of its calls had ended before.
+        for (index, end) in ends {
+            if let Some(call) = step.call(index) {
+                self.note(&observation(call, end));
+            }
         }
         ControlFlow::Continue(outcomes.into_values().collect())
     }
@@ -320,7 +357,13 @@ impl RunDriver<'_> {
         if messages.is_empty() {
             return ControlFlow::Continue(());
         }
-        let (progress, form) = (self.progress, self.form.to_owned());
+        let is_in_step = matches!(messages.last(), Some(Message::Assistant { .. }));
+        let progress = if is_in_step {
+            self.progress
+        } else {
+            self.state.progress()
+        };
+        let form = self.form.to_owned();
         let at = UNIX_EPOCH.elapsed().unwrap_or_default().as_millis();
         self.append(run_log::Record::Messages {
             messages,
@@ -331,21 +374,19 @@ impl RunDriver<'_> {
         .await
     }
 
-    /// Records the end of a call, and notes and emits its observation, once.
-    async fn report_end(&mut self, index: usize, end: CallEnd) -> ControlFlow<Option<RunError>> {
-        self.record_end(index, &end).await?;
-        if let Some(call) = self.out.record.calls.call(index) {
-            self.note(&observation(call, end.clone()));
+    /// Records the end of a call, and emits its observation, once.
+    async fn report_end(&self, index: usize, end: CallEnd) -> ControlFlow<Option<RunError>> {
+        if let Some(record) = self.ending(index, end.clone()) {
+            self.append(record).await?;
         }
         self.emit_observation(index, end).await;
         ControlFlow::Continue(())
     }
 
-    async fn record_end(&self, index: usize, end: &CallEnd) -> ControlFlow<Option<RunError>> {
-        match self.out.record.calls.ending(index, end.clone()) {
-            Some(record) => self.append(record).await,
-            None => ControlFlow::Continue(()),
-        }
+    /// Returns the record of the end of a call, if the log does not have it.
+    fn ending(&self, index: usize, end: CallEnd) -> Option<run_log::Record> {
+        let is_whole = !self.run.has_other_calls();
+        self.out.record.calls.ending(index, end, is_whole)
     }
 
     pub(super) async fn append(&self, record: run_log::Record) -> ControlFlow<Option<RunError>> {
@@ -392,8 +433,7 @@ impl RunDriver<'_> {
                     self.out.emit(Event::ApprovalRequested { request }).await;
                 }
                 if let Some(end) = self.out.record.calls.end(index) {
-                    self.record_end(index, &end).await?;
-                    self.emit_observation(index, end).await;
+                    self.report_end(index, end).await?;
                 }
             }
         }
@@ -429,22 +469,32 @@ impl RunDriver<'_> {
             }
         }
         let is_late = *error == RunError::TimedOut;
+        let mut ends = Vec::new();
         for (index, call) in self.out.record.calls.made() {
             let end = call.end(is_late);
             // A call that has not begun is made when the run is resumed.
             if call.has_ended() || end.effect != Effect::None {
-                let _ = self.record_end(index, &end).await;
+                ends.extend(self.ending(index, end));
             }
+        }
+        if error.is_final() {
+            let _ = self.record_messages().await;
+            let (error, progress) = (error.clone(), self.state.progress());
+            // One record: a run whose log has the end of a call, and not that it ended the run, would go on.
+            let failed = run_log::Record::Failed {
+                error,
+                progress,
+                ends,
+            };
+            let _ = self.append(failed).await;
+            return;
+        }
+        for end in ends {
+            let _ = self.append(end).await;
         }
         // A call that asks is made again when the run is resumed, and the model reads the outcome of the second call.
         if !matches!(error, RunError::Asked { .. }) {
             let _ = self.record_messages().await;
-        }
-        if error.is_final() {
-            let (error, progress) = (error.clone(), self.state.progress());
-            let _ = self
-                .append(run_log::Record::Failed { error, progress })
-                .await;
         }
     }
 
@@ -548,16 +598,4 @@ impl RunDriver<'_> {
 fn not_resumable<T>(reason: &str) -> ControlFlow<Option<RunError>, T> {
     let reason = reason.to_owned();
     ControlFlow::Break(Some(RunError::NotResumable { reason }))
-}
-
-fn observation(call: ToolCall, end: CallEnd) -> Event {
-    let value = end.value();
-    Event::Observation {
-        call_id: call.id,
-        tool: call.name,
-        status: end.status,
-        effect: end.effect,
-        text: end.text,
-        value,
-    }
 }

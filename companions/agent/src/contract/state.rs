@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::event::{Event, REPLY};
 use crate::model::Usage;
-use crate::run_log::Progress;
+use crate::run_log::{CallEnd, PastCall, Progress};
 
 /// The most observations that a state holds, and the most characters of each.
 const REMEMBERED: usize = 10;
@@ -82,8 +82,24 @@ fn milliseconds<S: Serializer>(elapsed: &Duration, serializer: S) -> Result<S::O
 }
 
 impl IterationState {
-    /// The state at the beginning of a resumed run.
-    pub(super) fn resumed(progress: Progress) -> Self {
+    /// The state at the beginning of a resumed run, which has made these calls.
+    pub(super) fn resumed(progress: Progress, past: &[PastCall]) -> Self {
+        let mut state = Self::default();
+        for step in past.chunk_by(|one, next| one.step == next.step) {
+            // The first call begins the step.
+            let calls = step.iter().filter(|past| past.step > 0);
+            for PastCall { step, call, .. } in calls.clone() {
+                let call = call.clone();
+                if !state.in_step {
+                    state.iterations = step - 1;
+                }
+                state.note(&Event::Action { call }, progress.elapsed);
+            }
+            for PastCall { call, end, .. } in calls {
+                let observation = observation(call.clone(), end.clone());
+                state.note(&observation, progress.elapsed);
+            }
+        }
         Self {
             iterations: progress.iterations,
             asked_again: progress.asked_again,
@@ -91,7 +107,7 @@ impl IterationState {
             errors: progress.errors,
             elapsed: progress.elapsed,
             usage: progress.usage,
-            ..Self::default()
+            ..state
         }
     }
 
@@ -238,5 +254,18 @@ fn shortened(event: &Event) -> Event {
             value: None,
         },
         other => other.clone(),
+    }
+}
+
+/// The observation of a call that ended in this way.
+pub(super) fn observation(call: ToolCall, end: CallEnd) -> Event {
+    let value = end.value();
+    Event::Observation {
+        call_id: call.id,
+        tool: call.name,
+        status: end.status,
+        effect: end.effect,
+        text: end.text,
+        value,
     }
 }

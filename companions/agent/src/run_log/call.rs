@@ -18,6 +18,9 @@ pub(crate) struct CallEnd {
     /// than a reader of JSON follows.
     #[serde(default)]
     pub(crate) is_json: Option<bool>,
+    /// Whether the history of the run counts the call.
+    #[serde(default)]
+    pub(crate) counted: bool,
 }
 
 impl CallEnd {
@@ -31,17 +34,28 @@ impl CallEnd {
                 Some(OutputKind::Text) => Some(false),
                 _ => None,
             },
+            counted: outcome.is_counted(),
         }
     }
 
     /// A call that the run did not get as far as.
     pub(crate) fn not_started() -> Self {
+        Self::not_started_because("the run had ended")
+    }
+
+    pub(crate) fn not_started_because(reason: &str) -> Self {
         Self {
             status: Status::Cancelled,
             effect: Effect::None,
-            text: "not started, because the run had ended".to_owned(),
+            text: format!("not started, because {reason}"),
             is_json: None,
+            counted: false,
         }
+    }
+
+    /// Whether the history of the run counts the call. A log of an earlier version says so only of calls that succeeded or had an effect.
+    pub(crate) fn counts(&self) -> bool {
+        self.counted || self.status == Status::Ok || self.effect != Effect::None
     }
 
     /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run is resumed.
@@ -57,6 +71,7 @@ impl CallEnd {
             effect: Effect::Unknown,
             text: format!("the program ended while this call was running; {MAY_HAVE_TAKEN_EFFECT}"),
             is_json: None,
+            counted: true,
         }
     }
 
@@ -96,7 +111,7 @@ impl CallEnd {
                 may_still_run: false,
             }),
         };
-        Outcome::new(&*call.id, &*call.name, answer)
+        Outcome::new(&*call.id, &*call.name, answer).with_effect(self.effect)
     }
 }
 
@@ -122,6 +137,11 @@ impl CallState {
             return (!is_made).then(CallEnd::unknown);
         };
         (!end.is_open()).then(|| end.clone())
+    }
+
+    /// Whether the process ended while the body may have run: it is not known which calls the body made.
+    pub(crate) const fn is_lost(&self) -> bool {
+        self.end.is_none() && !self.asked
     }
 
     /// The end that the model is told where the call is not made any more.

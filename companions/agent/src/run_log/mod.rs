@@ -2,6 +2,7 @@
 
 mod call;
 mod file_store;
+mod past;
 mod rejected;
 mod store;
 
@@ -17,6 +18,7 @@ use sha2::{Digest as _, Sha256};
 
 pub(crate) use self::call::{CallEnd, CallState};
 pub use self::file_store::FileStore;
+pub(crate) use self::past::{Attempts, PastCall};
 pub(crate) use self::rejected::{REFUSED, Rejected, published};
 pub use self::store::{MemoryStore, RunStore, StoreError, Stored};
 use crate::event::RunError;
@@ -65,13 +67,23 @@ pub(crate) enum Record {
         call: ToolCall,
         #[serde(flatten)]
         end: CallEnd,
+        /// Whether the log has every call of the run so far; bodies and other runs may have made some that it has not.
+        #[serde(default)]
+        is_whole: bool,
     },
+    /// The model may try again after it broke a condition.
+    Attempt { contract: String, step: u64 },
     /// The last reply was an answer that only the model may read.
     Rejected { rejected: Rejected },
     /// The last reply was the answer, and every condition on it held.
     Answered { answer: String, progress: Progress },
-    /// The task has failed for good.
-    Failed { error: RunError, progress: Progress },
+    /// The task has failed for good, by a call that may be one of those that end with it.
+    Failed {
+        error: RunError,
+        progress: Progress,
+        #[serde(default)]
+        ends: Vec<Record>,
+    },
 }
 
 /// What a run has spent.
@@ -125,6 +137,11 @@ pub struct RunState {
     messages: Vec<Message>,
     /// The calls of the last reply that began or ended, by their place in it.
     calls: BTreeMap<usize, CallState>,
+    /// The calls of earlier replies: those of the last task, and those of earlier tasks whose bodies may have run.
+    past: Vec<PastCall>,
+    /// Calls were made that are not known.
+    is_partial: bool,
+    attempts: Attempts,
     pub(crate) progress: Progress,
     answer: Option<String>,
     error: Option<RunError>,
@@ -134,6 +151,9 @@ pub struct RunState {
     at: u64,
     /// The messages come from a program, and nothing else is known of their calls.
     is_foreign: bool,
+    /// The [`id`](Run::history_id) of the history that has the calls of the run in this process.
+    #[serde(skip)]
+    history: Option<u64>,
     #[serde(skip)]
     place: Option<StorePlace>,
 }
@@ -230,11 +250,21 @@ impl RunState {
                 self.progress = progress;
                 self.form = form;
                 self.at = at;
-                self.calls.clear();
+                self.end_step();
+                if progress.iterations == 0 {
+                    self.end_task();
+                }
                 (self.answer, self.error) = (None, None);
             }
             Record::Rejected { rejected } => self.rejected.push(rejected),
-            Record::Failed { error, progress } => {
+            Record::Failed {
+                error,
+                progress,
+                ends,
+            } => {
+                for end in ends {
+                    self.apply(end);
+                }
                 self.error = Some(error);
                 self.progress = progress;
             }
@@ -253,7 +283,14 @@ impl RunState {
             }
             Record::Asked { index } => self.set_asked(index, true),
             Record::Decided { index } => self.set_asked(index, false),
-            Record::Ended { index, call, end } => {
+            Record::Attempt { contract, step } => self.attempts.note(contract, step),
+            Record::Ended {
+                index,
+                call,
+                end,
+                is_whole,
+            } => {
+                self.is_partial |= !is_whole;
                 let ended = CallState {
                     call,
                     idempotent: false,
@@ -279,14 +316,40 @@ impl RunState {
         }
     }
 
+    /// The model is told of the calls of the last reply.
+    fn end_step(&mut self) {
+        self.is_partial |= std::mem::take(&mut self.is_foreign);
+        for known in std::mem::take(&mut self.calls).into_values() {
+            self.is_partial |= known.is_lost();
+            let step = self.progress.iterations;
+            let call = known.call;
+            self.past
+                .extend(known.end.map(|end| PastCall { step, call, end }));
+        }
+    }
+
+    /// Another task begins, of which the history of the run knows the calls before it.
+    fn end_task(&mut self) {
+        self.attempts = Attempts::default();
+        self.past.retain_mut(|past| {
+            past.step = 0;
+            past.end.text.clear();
+            past.end.counts()
+        });
+    }
+
     /// Begins another task, which has budgets of its own. The model is told what is known of the calls of the last reply.
     pub(crate) fn begin_task(&mut self) {
         // Copies of a state may begin different tasks, whose calls have nothing in common.
         self.id.clear();
+        let known = self.calls.clone();
+        // What a program brings is a conversation, and its calls are not of this run.
+        self.is_foreign = false;
+        self.end_step();
+        self.end_task();
         self.progress = Progress::default();
         self.messages = self.messages();
         self.rejected.clear();
-        let known = std::mem::take(&mut self.calls);
         let Some(Message::Assistant { calls, .. }) = self.messages.last() else {
             return;
         };
@@ -347,6 +410,16 @@ impl RunState {
             .pop_if(|last| matches!(last, Message::Assistant { .. }));
         self.messages = with_open_calls_answered(&self.messages);
         self.messages.extend(reply);
+    }
+
+    /// Takes the calls of earlier replies, with whether there were others.
+    pub(crate) fn take_past(&mut self) -> (Vec<PastCall>, bool) {
+        let is_partial = self.is_partial || self.is_foreign;
+        (std::mem::take(&mut self.past), is_partial)
+    }
+
+    pub(crate) const fn history(&self) -> Option<u64> {
+        self.history
     }
 
     pub(crate) const fn is_stored(&self) -> bool {
@@ -413,6 +486,15 @@ impl RunLog {
         }
         self.state.lock().apply(record);
         Ok(())
+    }
+
+    /// Notes which history has the calls of the run.
+    pub(crate) fn set_history(&self, id: Option<u64>) {
+        self.state.lock().history = id;
+    }
+
+    pub(crate) fn attempts(&self) -> Attempts {
+        self.state.lock().attempts.clone()
     }
 
     /// The state so far.

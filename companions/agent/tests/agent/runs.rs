@@ -16,18 +16,18 @@ use tokio::sync::Notify;
 
 /// What the bodies of a run did, and where its process is killed.
 #[derive(Clone, Default)]
-struct World {
+pub(super) struct World {
     ran: Arc<Mutex<Vec<String>>>,
     /// How many points are passed before the process is killed; below zero, it is not.
     left: Arc<AtomicI64>,
-    killed: Arc<Notify>,
+    pub(super) killed: Arc<Notify>,
     /// Cancels the run instead, which then ends by itself.
     token: Option<CancellationToken>,
 }
 
 impl World {
     /// The same world with another process in it.
-    fn with_process(&self, left: i64, is_cancelled: bool) -> Self {
+    pub(super) fn with_process(&self, left: i64, is_cancelled: bool) -> Self {
         Self {
             ran: Arc::clone(&self.ran),
             left: Arc::new(AtomicI64::new(left)),
@@ -37,7 +37,7 @@ impl World {
     }
 
     /// A point at which the process may be killed: nothing after it happens.
-    async fn point(&self) {
+    pub(super) async fn point(&self) {
         if self.left.fetch_sub(1, Ordering::SeqCst) == 0 {
             if let Some(token) = &self.token {
                 token.cancel();
@@ -55,7 +55,7 @@ impl World {
             .push(what);
     }
 
-    async fn run(&self, what: String) {
+    pub(super) async fn run(&self, what: String) {
         self.point().await;
         self.note(what);
         self.point().await;
@@ -119,7 +119,7 @@ fn registry(world: &World) -> Result<Registry, BuildError> {
 }
 
 /// A store whose process is killed before or after it writes a record.
-struct Killed(MemoryStore, World);
+pub(super) struct Killed(pub(super) MemoryStore, pub(super) World);
 
 impl RunStore for Killed {
     fn append<'a>(&'a self, run: &'a str, expected: u64, record: &'a str) -> Stored<'a, ()> {
@@ -353,7 +353,7 @@ fn scripts() -> impl Strategy<Value = Script> {
     })
 }
 
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub(super) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -586,7 +586,7 @@ async fn once(n: u32, #[context] world: &World) {
 }
 
 #[tokio::test]
-async fn a_resumed_run_does_not_know_its_earlier_calls_whatever_run_is_around_it()
+async fn a_run_that_was_killed_in_a_body_does_not_know_its_calls_whatever_run_is_around_it()
 -> Result<(), Box<dyn std::error::Error>> {
     for around in [
         Context::new(),

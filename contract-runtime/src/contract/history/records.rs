@@ -3,6 +3,7 @@
 use std::any::TypeId;
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher as _, RandomState};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use contract_schema::input_schema::InputSchema;
@@ -42,12 +43,16 @@ struct Inner {
     tools: Vec<ToolRecords>,
     /// Calls were made that nothing is known about.
     has_earlier: bool,
+    /// How many calls have begun, refused ones included.
+    begun: u64,
 }
 
 /// Who reads the results of a run: a model, with its own conversation.
 #[derive(Debug)]
 struct Reader {
     id: u64,
+    /// How many calls it has begun itself.
+    begun: AtomicU64,
     /// By the index of a tool, when its first call succeeded whose result was read.
     first: Mutex<Vec<Option<u64>>>,
 }
@@ -107,6 +112,7 @@ impl RunHistory {
             records,
             reader: Arc::new(Reader {
                 id,
+                begun: AtomicU64::new(0),
                 first: Mutex::default(),
             }),
             since: None,
@@ -133,6 +139,10 @@ impl RunHistory {
         let arguments = self.records.kept(arguments);
         let reader = is_read.then_some(self.reader.id);
         let mut inner = self.records.inner();
+        inner.begun += 1;
+        self.reader
+            .begun
+            .fetch_add(u64::from(is_read), Ordering::Relaxed);
         let number = inner.tick();
         let tool = inner.tool(tool);
         if let Some(records) = inner.tools.get_mut(tool) {
@@ -228,6 +238,28 @@ impl RunHistory {
     /// From here on questions fail that calls could decide which are not known.
     pub(crate) fn expect_earlier(&self) {
         self.records.inner().has_earlier = true;
+    }
+
+    /// Records a call that was made before, by an earlier process, and was not refused.
+    pub(crate) fn remember(
+        &self,
+        tool: (&str, Option<TypeId>),
+        arguments: SentArguments<'_>,
+        end: CallEnd,
+    ) {
+        let id = self.begin(tool, true, arguments);
+        self.end(id, end, true);
+    }
+
+    /// Whether there are calls, or may be, that were not made with this run itself.
+    pub(crate) fn has_others(&self) -> bool {
+        let inner = self.records.inner();
+        inner.has_earlier || inner.begun != self.reader.begun.load(Ordering::Relaxed)
+    }
+
+    /// A random number, which differs from that of every other history of this process.
+    pub(crate) fn id(&self) -> u64 {
+        self.records.key.hash_one(())
     }
 
     /// The same history for calls whose model has read what succeeded by now.
