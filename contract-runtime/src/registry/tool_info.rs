@@ -95,13 +95,19 @@ impl<'r> ToolInfo<'r> {
         self.entry.tool.hints
     }
 
-    /// Returns whether a call that is made again has no further effect: always, or under its [`IdempotencyKey`], which the tool needs then.
+    /// Returns `Some` if a call that is made again has no further effect: always, or under its [`IdempotencyKey`].
+    ///
+    /// The text says [where it is recorded](crate::dynamic::Backing::record), and is empty if the tool itself sees to it. A call is made
+    /// again only if the text is what it was when the call began.
     #[must_use]
-    pub fn may_be_repeated(&self) -> bool {
+    pub fn repeatable(&self) -> Option<&'r str> {
         let is_key = |need: &Need| need.of == TypeId::of::<IdempotencyKey>() && !need.optional;
         let hints = self.hints();
-        [hints.idempotent, hints.read_only].contains(&Some(true))
-            || self.entry.needs.iter().any(is_key)
+        let is_repeatable = [hints.idempotent, hints.read_only].contains(&Some(true))
+            || self.entry.needs.iter().any(is_key);
+        is_repeatable
+            .then_some("")
+            .or_else(|| self.entry.tool.shim.record())
     }
 
     /// Returns the conditions in source order, each with how it is shown to a model.

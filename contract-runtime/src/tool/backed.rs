@@ -80,6 +80,14 @@ pub trait Backing: Send + Sync + 'static {
         None
     }
 
+    /// Returns where each call is recorded under its [`IdempotencyKey`](crate::IdempotencyKey), such as the id of a task; `None` if it is
+    /// not.
+    ///
+    /// A resumed run makes a call again that began with this record, and the call ends as its record says.
+    fn record(&self) -> Option<&str> {
+        None
+    }
+
     /// Answers a call whose arguments satisfy the schema and every precondition.
     ///
     /// The future is dropped when the call is cancelled or its time is over.
@@ -196,6 +204,10 @@ impl<B: Backing> Shim for Backed<B> {
 
     fn output(&self) -> Option<Describe> {
         None
+    }
+
+    fn record(&self) -> Option<&str> {
+        self.backing.record()
     }
 }
 

@@ -18,6 +18,11 @@ pub(crate) trait Shim: Send + Sync {
     fn has_state(&self) -> bool {
         false
     }
+
+    /// See [`Backing::record`](super::backed::Backing::record).
+    fn record(&self) -> Option<&str> {
+        None
+    }
 }
 
 /// A tool made of a free function, as it registers itself.

@@ -383,6 +383,9 @@ async fn a_tool_that_needs_a_key_does_not_run_without_one() {
     let outcome = registry.call(("1", "needs_key", "")).await;
     let ended = (outcome.status(), outcome.effect());
     assert_eq!(ended, (Status::Failed, Effect::None), "{outcome:?}");
-    let may_be_repeated = |name| registry.tool(name).unwrap().may_be_repeated();
-    assert!(may_be_repeated("needs_key") && !may_be_repeated("key"));
+    let repeatable = |name| registry.tool(name).unwrap().repeatable();
+    assert_eq!(
+        (repeatable("needs_key"), repeatable("key")),
+        (Some(""), None)
+    );
 }

@@ -70,7 +70,7 @@ impl<A: InnerAgent> ContractAgent<A> {
     ///
     /// A reply that the log has is not asked for again. Of its calls, those that ended are told to the model; those that never began are
     /// made, under the contracts of today. A call that began and has no end is made again if its tool is read-only, or if it is
-    /// idempotent or needs an [`IdempotencyKey`](contract_runtime::IdempotencyKey) both then and now; otherwise its effect is unknown, and
+    /// [repeatable](contract_runtime::ToolInfo::repeatable) in the same way then and now; otherwise its effect is unknown, and
     /// the model is told so. A call that waited for a person asks again. What the run has spent counts; the time in which it did not run
     /// does not. A run that has its answer gives it again.
     ///

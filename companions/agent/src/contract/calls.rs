@@ -20,7 +20,8 @@ pub(super) struct StepCalls(Arc<Mutex<Vec<StepCall>>>);
 pub(super) struct StepCall {
     call: ToolCall,
     hints: Hints,
-    may_be_repeated: bool,
+    /// See [`ToolInfo::repeatable`](contract_runtime::ToolInfo::repeatable).
+    repeatable: Option<String>,
     /// How many messages there were.
     messages: usize,
     /// The number that dispatch gave it when it took it up.
@@ -114,9 +115,9 @@ impl StepCalls {
                 .tool(&call.name)
                 .map(|tool| tool.hints())
                 .unwrap_or_default(),
-            may_be_repeated: registry
+            repeatable: registry
                 .tool(&call.name)
-                .is_some_and(|tool| tool.may_be_repeated()),
+                .and_then(|tool| tool.repeatable().map(str::to_owned)),
             messages,
             number: None,
             blocking: false,
@@ -143,9 +144,8 @@ impl StepCalls {
         self.0.lock().get(index).map(|one| one.call.clone())
     }
 
-    pub(super) fn may_be_repeated(&self, index: usize) -> bool {
-        let calls = self.0.lock();
-        calls.get(index).is_some_and(|one| one.may_be_repeated)
+    pub(super) fn repeatable(&self, index: usize) -> Option<String> {
+        self.0.lock().get(index)?.repeatable.clone()
     }
 
     /// Returns the call, and what was reported of it before, if this stage is yet to be reported.
@@ -176,11 +176,11 @@ impl StepCalls {
             return None;
         }
         one.logged = Stage::Beginning;
-        let idempotent = one.may_be_repeated;
+        let repeatable = one.repeatable.clone();
         Some(Record::Began {
             index,
             call: call.clone(),
-            idempotent,
+            repeatable,
         })
     }
 

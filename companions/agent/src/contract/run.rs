@@ -303,7 +303,7 @@ impl RunDriver<'_> {
         let (mut made_indexes, mut made_calls) = (Vec::new(), Vec::new());
         for (index, call) in calls.into_iter().enumerate() {
             let known = known.get(&index);
-            let told = known.and_then(|known| known.told(&call, step.may_be_repeated(index)));
+            let told = known.and_then(|known| known.told(&call, step.repeatable(index).as_deref()));
             // Behind a call that broke a contract a batch starts nothing.
             let is_stopped = ends.values().any(|end| end.status == Status::Violation);
             let stopped = is_stopped.then(|| CallEnd::not_started_because(STOPPED));

@@ -120,7 +120,8 @@ impl CallEnd {
 pub(crate) struct CallState {
     #[serde(deserialize_with = "written_call")]
     pub(crate) call: ToolCall,
-    pub(crate) idempotent: bool,
+    #[serde(default)]
+    pub(crate) repeatable: Option<String>,
     /// Whether a person had not decided yet.
     pub(crate) asked: bool,
     pub(crate) end: Option<CallEnd>,
@@ -128,12 +129,13 @@ pub(crate) struct CallState {
 
 impl CallState {
     /// Returns the end that the model is told when the run is resumed, or `None` if the call is made then.
-    pub(crate) fn told(&self, call: &ToolCall, idempotent: bool) -> Option<CallEnd> {
+    pub(crate) fn told(&self, call: &ToolCall, repeatable: Option<&str>) -> Option<CallEnd> {
         if !self.is_of(call) {
             return Some(CallEnd::unknown());
         }
         let Some(end) = &self.end else {
-            let is_made = self.asked || self.idempotent && idempotent;
+            let is_made =
+                self.asked || repeatable.is_some() && self.repeatable.as_deref() == repeatable;
             return (!is_made).then(CallEnd::unknown);
         };
         (!end.is_open()).then(|| end.clone())

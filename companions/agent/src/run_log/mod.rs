@@ -54,8 +54,9 @@ pub(crate) enum Record {
         index: usize,
         #[serde(deserialize_with = "written_call")]
         call: ToolCall,
-        /// Whether the call could be made again then, because of its tool or of its key.
-        idempotent: bool,
+        /// What allowed to make it again then; see [`ToolInfo::repeatable`](contract_runtime::ToolInfo::repeatable).
+        #[serde(default)]
+        repeatable: Option<String>,
     },
     /// A call that began is waiting for a person.
     Asked { index: usize },
@@ -271,11 +272,11 @@ impl RunState {
             Record::Began {
                 index,
                 call,
-                idempotent,
+                repeatable,
             } => {
                 let began = CallState {
                     call,
-                    idempotent,
+                    repeatable,
                     asked: false,
                     end: None,
                 };
@@ -293,7 +294,7 @@ impl RunState {
                 self.is_partial |= !is_whole;
                 let ended = CallState {
                     call,
-                    idempotent: false,
+                    repeatable: None,
                     asked: false,
                     end: Some(end),
                 };
@@ -390,7 +391,7 @@ impl RunState {
         if let (Message::Assistant { calls, .. }, true) = (&reply, self.is_foreign) {
             let unknown = |call: &ToolCall| CallState {
                 call: call.clone(),
-                idempotent: false,
+                repeatable: None,
                 asked: false,
                 end: None,
             };
@@ -506,7 +507,7 @@ impl RunLog {
 
     /// Returns the key of a call of the last reply, which is the same when the run is resumed. A log of a version without keys has none.
     ///
-    /// It begins with the time of the reply, so that a peer can forget old keys and still refuse them.
+    /// It begins with the time of the reply, so that a journal can forget old keys and still refuse them.
     pub(crate) fn idempotency_key(&self, index: usize, call: &ToolCall) -> Option<IdempotencyKey> {
         let state = self.state.lock();
         // A stored reply repeats the arguments byte by byte, so they need no canonical form.
@@ -519,9 +520,9 @@ impl RunLog {
         );
         let digest = Sha256::digest(serde_json::to_vec(&parts).ok()?);
         let digest = u128::from_be_bytes(*digest.first_chunk()?);
-        // RFC 9562 (2024), section 5.8: a UUID of version 8.
+        // RFC 9562 (2024), section 5.7: a UUID of version 7, whose random bits are those of the digest.
         let bits = u128::from(state.at) << 80 | digest >> 48;
-        let bits = bits & !(0xF << 76 | 0x3 << 62) | 0x8 << 76 | 0x2 << 62;
+        let bits = bits & !(0xF << 76 | 0x3 << 62) | 0x7 << 76 | 0x2 << 62;
         let hex = format!("{bits:032x}");
         let key = [0..8, 8..12, 12..16, 16..20, 20..32].map(|place| &hex[place]);
         (!state.id.is_empty()).then(|| IdempotencyKey::new(key.join("-")))
