@@ -33,6 +33,7 @@ pub(super) fn tool(manifest: &ToolManifest, calls: Arc<Calls>, watchdog: Arc<Wat
         name: manifest.name.clone(),
         // Unreadable rules were refused with the handshake.
         rules: Rules::new(manifest).ok(),
+        record: calls.task_store.task.to_string(),
         calls,
         watchdog,
         // A read-only tool can be called twice.
@@ -51,6 +52,8 @@ fn description(manifest: &ToolManifest) -> String {
 
 struct RemoteTool {
     name: String,
+    /// The task, whose store and journal know its calls by their keys.
+    record: String,
     rules: Option<Rules>,
     calls: Arc<Calls>,
     watchdog: Arc<Watchdog>,
@@ -71,6 +74,10 @@ impl Backing for RemoteTool {
         refusal.policy = condition.policy;
         refusal.values = broken.values.into();
         Some(refusal)
+    }
+
+    fn record(&self) -> Option<&str> {
+        Some(&self.record)
     }
 
     async fn call(

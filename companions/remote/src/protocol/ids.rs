@@ -6,14 +6,15 @@ use std::str::FromStr;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize};
-use uuid::Uuid;
+use sha2::{Digest as _, Sha256};
+use uuid::{Builder, Uuid};
 
 /// One piece of work that a backend does with the tools of one executor: 128 random bits (UUID version 4, RFC 9562, 2024).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(Uuid);
 
-/// One accepted call; ids grow with time (UUID version 7, RFC 9562, 2024).
+/// One accepted call; ids grow with time (UUID version 7, RFC 9562, 2024). That of a call with an idempotency key is derived from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(Uuid);
@@ -44,6 +45,19 @@ impl CallId {
     #[must_use]
     pub fn next() -> Self {
         Self(Uuid::now_v7())
+    }
+
+    /// Derives the id of a call from its idempotency key, if that is a UUID of version 7: ids begin with a time, by which a journal
+    /// refuses calls that it may have forgotten.
+    pub(crate) fn of_key(task: TaskId, key: &str) -> Option<Self> {
+        let time = Uuid::try_parse(key).ok()?;
+        let digest = Sha256::new()
+            .chain_update(task.to_bytes())
+            .chain_update(key);
+        let digest = digest.finalize();
+        let (millis, random) = (time.as_u64_pair().0 >> 16, digest.first_chunk()?);
+        let id = Builder::from_unix_timestamp_millis(millis, random).into_uuid();
+        (time.get_version_num() == 7).then_some(Self(id))
     }
 }
 

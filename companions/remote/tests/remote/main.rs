@@ -18,6 +18,7 @@ mod plain;
 mod raw;
 mod refused;
 mod reopened;
+mod resumed;
 mod schemas;
 mod slow;
 mod talkative;

@@ -58,6 +58,16 @@ pub(crate) enum AttemptOutcome {
     NotRun(String),
 }
 
+impl From<Ending> for AttemptOutcome {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Reply(reply) => Self::Reply(reply),
+            Ending::Unknown { reason } | Ending::Cancelled { reason, .. } => Self::InDoubt(reason),
+            Ending::NotRun { reason } => Self::NotRun(reason),
+        }
+    }
+}
+
 impl AttemptOutcome {
     fn ending(&self) -> Ending {
         match self {

@@ -20,7 +20,7 @@ mod reconcile;
 mod tests;
 mod write_retry;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -37,11 +37,15 @@ use write_retry::PendingWrite;
 
 use super::event::{Events, SessionEvent};
 use super::listener::Listener;
+use crate::journal::ArgumentsHash;
 use crate::protocol::{BackendMessage, CallId, CallKey, JournalId, RunTool, ToolReply};
 use crate::store::task_store::{Ending, StoredCall, StoredCalls, TaskStore};
 
 /// How often a call of an idempotent tool is attempted.
 const ATTEMPTS: u32 = 3;
+
+/// How often it is looked whether a call of an earlier caller has ended.
+const POLL: Duration = Duration::from_millis(100);
 
 /// The calls of one task.
 #[derive(Debug)]
@@ -66,6 +70,8 @@ struct State {
     /// Counts attaches and detaches: a grace timer that finds another number has expired.
     changes: u64,
     open: HashMap<CallKey, OpenCall>,
+    /// The calls with an idempotency key that are being made.
+    keyed: HashSet<CallId>,
     generation: u64,
     /// Why no call can be made.
     unavailable: Option<String>,
@@ -95,6 +101,25 @@ struct OpenCall {
     log: Log,
     /// An earlier process sent it: its end is stored, and it is not sent again.
     orphaned: bool,
+}
+
+/// Held by the one caller that makes the call of an idempotency key.
+#[derive(Debug)]
+struct KeyTurn<'c>(&'c Calls, CallId);
+
+impl<'c> KeyTurn<'c> {
+    async fn take(calls: &'c Calls, id: CallId) -> Self {
+        while !calls.state().keyed.insert(id) {
+            tokio::time::sleep(POLL).await;
+        }
+        Self(calls, id)
+    }
+}
+
+impl Drop for KeyTurn<'_> {
+    fn drop(&mut self) {
+        self.0.state().keyed.remove(&self.1);
+    }
 }
 
 impl State {
@@ -164,16 +189,35 @@ impl Calls {
     }
 
     /// Makes a call; dropping the future cancels it on the executor.
+    ///
+    /// A call with an idempotency key that was made before ends as its record says. If the call is still open, its end is waited for. It is
+    /// made again only if its record says that it was not run, or if its tool is idempotent.
     pub(super) async fn call(self: &Arc<Self>, request: CallRequest) -> AttemptOutcome {
         let Some(_pass) = self.listener.drain.begin_call() else {
             return AttemptOutcome::NotRun("the backend is shutting down".to_owned());
         };
-        let tool_id = CallId::next();
+        let idempotency_key = request.idempotency_key.as_deref();
+        let id_of_key = idempotency_key.and_then(|key| CallId::of_key(self.task_store.task, key));
+        let _turn = match id_of_key {
+            Some(id) => Some(KeyTurn::take(self, id).await),
+            None => None,
+        };
+        let tool_id = id_of_key.unwrap_or_else(CallId::next);
         let mut doubt = None;
         for attempt in 1.. {
             let key = CallKey { tool_id, attempt };
             let record = request.record(key, self.generation(), self.journal());
-            let outcome = match self.attempt(record, &request).await {
+            let recorded = match id_of_key {
+                Some(_) => self.recorded(&record).await,
+                None => Ok(None),
+            };
+            let outcome = match recorded {
+                Err(why) => return AttemptOutcome::InDoubt(why),
+                Ok(Some(AttemptOutcome::NotRun(_))) => continue,
+                Ok(Some(outcome)) => outcome,
+                Ok(None) => self.attempt(record, &request).await,
+            };
+            let outcome = match outcome {
                 AttemptOutcome::InDoubt(why) if request.idempotent && attempt < ATTEMPTS => {
                     doubt.get_or_insert(why);
                     continue;
@@ -187,6 +231,23 @@ impl Calls {
             };
         }
         AttemptOutcome::NotRun("it was tried too many times".to_owned())
+    }
+
+    /// Returns how an attempt of an earlier caller ended, and waits for its end if it has none; `None` if there was no such attempt. The
+    /// error says why that is not known, or that the attempt was another call.
+    async fn recorded(&self, attempt: &StoredCall) -> Result<Option<AttemptOutcome>, String> {
+        let hash = |call: &StoredCall| ArgumentsHash::of(&call.tool_name, &call.parameters);
+        loop {
+            let recorded = self.task_store.recorded(attempt.key).await;
+            match recorded.map_err(|error| error.to_string())? {
+                None => return Ok(None),
+                Some((call, _)) if hash(&call) != hash(attempt) => {
+                    return Err("another call was made under its key".to_owned());
+                }
+                Some((_, Some(ending))) => return Ok(Some(ending.into())),
+                Some((_, None)) => tokio::time::sleep(POLL).await,
+            }
+        }
     }
 
     async fn attempt(

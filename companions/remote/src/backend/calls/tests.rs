@@ -270,3 +270,106 @@ async fn a_result_that_names_no_attempt_ends_the_one_under_way() {
     assert_eq!((reply.key, reply.outcome), (again.key, Status::Ok));
     assert_eq!(reply.result.as_deref(), Some("done"));
 }
+
+const KEY: &str = "0199c000-0000-7000-8000-000000000001";
+
+fn keyed(tool: &str, text: &str) -> CallRequest {
+    CallRequest {
+        idempotency_key: Some(KEY.to_owned()),
+        ..request(tool, text)
+    }
+}
+
+/// Takes the next call that is sent.
+async fn sent(heard: &mut mpsc::Receiver<BackendMessage>) -> RunTool {
+    loop {
+        match timeout(SOON, heard.recv()).await.unwrap() {
+            Some(BackendMessage::RunTool(run)) => return *run,
+            Some(_) => {}
+            None => panic!("no call"),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_repeated_under_its_key_meets_its_record() {
+    let (store, task) = (EmbeddedStore::in_memory().unwrap(), TaskId::random());
+    let (made, journal) = (calls(&store, task), JournalId::random());
+    let (out, mut heard) = mpsc::channel(WIDE);
+    assert!(made.attach(out, journal, Vec::new()));
+    let call = |made: &Arc<Calls>, request| {
+        let made = Arc::clone(made);
+        tokio::spawn(async move { made.call(request).await })
+    };
+    // Two callers at the same time: one call is sent, and both are told its end.
+    let both = [(); 2].map(|()| call(&made, keyed("echo", "a")));
+    let first = sent(&mut heard).await.key;
+    assert_eq!(Some(first.tool_id), CallId::of_key(task, KEY));
+    made.handle_reply(handle_reply(first));
+    for one in both {
+        let outcome = timeout(SOON, one).await.unwrap().unwrap();
+        assert!(matches!(outcome, AttemptOutcome::Reply(_)), "{outcome:?}");
+    }
+    // Another call under the key is not made, even if its tool is idempotent.
+    for mut other in [keyed("echo", "b"), keyed("other", "a")] {
+        other.idempotent = true;
+        let outcome = timeout(SOON, made.call(other)).await.unwrap();
+        assert!(matches!(outcome, AttemptOutcome::InDoubt(_)), "{outcome:?}");
+    }
+    while let Ok(message) = heard.try_recv() {
+        assert!(matches!(message, BackendMessage::Ack(_)), "{message:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_an_earlier_process_left_open_is_waited_for_and_made_only_if_it_did_not_run() {
+    let journal = JournalId::random();
+    for state in [
+        EntryState::Finished,
+        EntryState::Accepted,
+        EntryState::InDoubt,
+    ] {
+        let (store, task) = (EmbeddedStore::in_memory().unwrap(), TaskId::random());
+        let earlier = calls(&store, task);
+        let (tool_id, attempt) = (CallId::of_key(task, KEY).unwrap(), 1);
+        let key = CallKey { tool_id, attempt };
+        let record = keyed("echo", "a").record(key, 0, Some(journal));
+        earlier.task_store.begin_call(&record).await.unwrap();
+
+        let made = calls(&store, task);
+        made.orphaned(made.task_store.calls().await.unwrap());
+        let repeated = {
+            let made = Arc::clone(&made);
+            tokio::spawn(async move { made.call(keyed("echo", "a")).await })
+        };
+        tokio::time::sleep(2 * POLL).await;
+        assert!(!repeated.is_finished(), "its end is not known yet");
+        let (out, mut heard) = mpsc::channel(WIDE);
+        let reply = (state == EntryState::Finished).then(|| Box::new(handle_reply(key)));
+        assert!(made.attach(out, journal, vec![Entry { key, state, reply }]));
+        if state == EntryState::Accepted {
+            let again = sent(&mut heard).await.key;
+            assert_eq!((again.tool_id, again.attempt), (tool_id, 2));
+            made.handle_reply(handle_reply(again));
+        }
+        let outcome = timeout(SOON, repeated).await.unwrap().unwrap();
+        match state {
+            EntryState::InDoubt => assert!(matches!(outcome, AttemptOutcome::InDoubt(_))),
+            _ => assert!(matches!(outcome, AttemptOutcome::Reply(_)), "{outcome:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_id_of_a_key_is_that_of_its_task_and_begins_with_its_time() {
+    let (task, other) = (TaskId::random(), TaskId::random());
+    let id = CallId::of_key(task, KEY).unwrap();
+    assert_eq!(id.to_bytes()[..6], [0x01, 0x99, 0xc0, 0, 0, 0]);
+    assert!(id < CallId::next());
+    assert_eq!(Some(id), CallId::of_key(task, KEY));
+    assert_ne!(Some(id), CallId::of_key(other, KEY));
+    // Without a time, a journal could not refuse it when it is old.
+    for key in ["order-7", "919108f7-52d1-4320-9bac-f847db4148a8"] {
+        assert_eq!(CallId::of_key(task, key), None);
+    }
+}

@@ -164,6 +164,17 @@ impl TaskStore {
         }
     }
 
+    /// Returns a call that is stored, with its ending if it has ended.
+    pub(crate) async fn recorded(
+        &self,
+        key: CallKey,
+    ) -> Result<Option<(StoredCall, Option<Ending>)>, StoreError> {
+        let Some(call) = self.get(&name(CALL, key)).await? else {
+            return Ok(None);
+        };
+        Ok(Some((call, self.get(&name(ENDING, key)).await?)))
+    }
+
     /// The ending that stands.
     #[cfg(test)]
     pub(crate) async fn ending(&self, key: CallKey) -> Result<Option<Ending>, StoreError> {

@@ -34,7 +34,7 @@ use crate::protocol::{Finished, Handshake, JournalId, TaskId};
 #[derive(Clone, Debug)]
 pub(crate) struct TaskStore {
     store: Arc<dyn Store>,
-    task: TaskId,
+    pub(crate) task: TaskId,
     /// The ownership that this process has claimed; `None` if only one backend uses the store.
     claimed: Option<Arc<Owner>>,
 }
