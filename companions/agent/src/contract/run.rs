@@ -35,6 +35,7 @@ pub(super) fn begin<A: InnerAgent>(
     task: Option<String>,
     answer_type: Option<Result<AnswerType, RunError>>,
 ) -> RunEvents<'_> {
+    let added = state.take_added();
     state.complete();
     // The ends of open calls that a new task is told belong into the log, behind what it has.
     if task.is_some() && !state.is_stored() {
@@ -59,7 +60,8 @@ pub(super) fn begin<A: InnerAgent>(
         .any(CallState::is_lost);
     let form = task.is_none().then(|| state.form().to_owned());
     let (progress, history) = (state.progress, state.history());
-    let conversation = Conversation::from_messages(state.into_messages());
+    let messages = state.into_messages().into_iter().chain(added);
+    let conversation = Conversation::from_messages(messages);
     let record = Record::new(conversation.clone(), log);
     let is_resumed = task.is_none();
     let mut turn = Turn::new(task.unwrap_or_default(), conversation, context);

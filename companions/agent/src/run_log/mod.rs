@@ -155,6 +155,9 @@ pub struct RunState {
     /// The [`id`](Run::history_id) of the history that has the calls of the run in this process.
     #[serde(skip)]
     history: Option<u64>,
+    /// Messages that precede the next task, and are recorded with it.
+    #[serde(skip)]
+    added: Vec<Message>,
     #[serde(skip)]
     place: Option<StorePlace>,
 }
@@ -218,6 +221,20 @@ impl RunState {
             in_flight: None,
         });
         Ok(state)
+    }
+
+    /// Adds messages before the next task, such as instructions of the program. They are recorded together with that task.
+    ///
+    /// ```
+    /// use contract_agent::{Message, RunState};
+    ///
+    /// let text = "You water plants.".to_owned();
+    /// let run = RunState::default().with_messages([Message::System { text, by_agent: false }]);
+    /// ```
+    #[must_use]
+    pub fn with_messages(mut self, messages: impl IntoIterator<Item = Message>) -> Self {
+        self.added.extend(messages);
+        self
     }
 
     /// Returns the conversation so far, without rejected answers and without the instructions of an agent.
@@ -372,6 +389,11 @@ impl RunState {
             ends.collect()
         };
         self.messages.extend(ends);
+    }
+
+    /// Takes the messages that precede the next task and are not recorded yet.
+    pub(crate) fn take_added(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.added)
     }
 
     pub(crate) fn into_messages(self) -> Vec<Message> {

@@ -1,6 +1,12 @@
 //! The stores that keep the logs of runs.
 
-use contract_agent::{FileStore, RunStore as _, StoreError};
+use std::sync::Arc;
+
+use contract_agent::{
+    ContractAgent, FileStore, MemoryStore, Message, RunState, RunStore as _, Scripted, StoreError,
+    ToolCallingAgent,
+};
+use contract_runtime::Registry;
 
 fn files(name: &str) -> std::path::PathBuf {
     let folder = std::env::temp_dir().join(format!("contract-agent-{name}-{}", std::process::id()));
@@ -105,5 +111,31 @@ fn a_file_store_needs_a_runtime_and_says_so() -> Result<(), Box<dyn std::error::
         other => return Err(format!("{other:?}").into()),
     }
     std::fs::remove_dir_all(folder)?;
+    Ok(())
+}
+
+#[tokio::test]
+async fn messages_before_a_task_are_recorded_with_it() -> Result<(), Box<dyn std::error::Error>> {
+    let instructions = |text: &str| Message::System {
+        text: text.to_owned(),
+        by_agent: false,
+    };
+    let store = Arc::new(MemoryStore::new());
+    let run = RunState::open(store.clone(), "run").await?;
+    let run = run.with_messages([instructions("Be brief.")]);
+    assert!(store.read("run").await?.is_empty());
+    let model = Scripted::new().text("Noon.").text("Two.");
+    let registry = Registry::builder().build()?;
+    let agent = ContractAgent::builder(ToolCallingAgent::new(model.clone(), registry)).build();
+    assert!(agent.run_after(run, "What time is it?").await.success);
+
+    let run = RunState::open(store.clone(), "run").await?;
+    assert_eq!(run.messages().first(), Some(&instructions("Be brief.")));
+    let run = run.with_messages([instructions("Be exact.")]);
+    let result = agent.run_after(run, "And in two hours?").await;
+    assert_eq!(result.messages.len(), 6);
+    let run = RunState::open(store, "run").await?;
+    assert_eq!(run.messages(), result.messages);
+    assert_eq!(model.requests()[1].len(), 5);
     Ok(())
 }
