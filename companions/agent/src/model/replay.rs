@@ -228,7 +228,8 @@ impl<M: Model> Model for Recorder<M> {
 /// Replays a recording: the same pieces in the same order, without a network.
 ///
 /// What the program says must be what it said then; otherwise the reply is an error that names the difference. What tools
-/// gave may differ, because the world does, unless [`strict`](Self::strict) demands it too. One value plays one run.
+/// gave may differ, because the world does, unless [`strict`](Self::strict) demands it too. One value plays one run. A run that another
+/// process began is played from where it stands.
 ///
 /// ```
 /// use contract_agent::{ContractAgent, Recorder, Replay, Scripted, ToolCallingAgent};
@@ -331,6 +332,9 @@ impl Replay {
 
     fn next(&self, messages: &[Message]) -> Result<&[Delta], ModelError> {
         let mut state = self.state.lock();
+        if state.exchanges == 0 {
+            (state.exchanges, state.said) = self.place(messages);
+        }
         let number = state.exchanges;
         let Some(exchange) = self.exchanges.get(number) else {
             let replies = self.exchanges.len();
@@ -347,6 +351,23 @@ impl Replay {
         state.exchanges += 1;
         state.said = messages.len();
         Ok(&exchange.reply)
+    }
+
+    /// The exchange with which a conversation goes on, and how much was said before it; the first one if none fits.
+    fn place(&self, messages: &[Message]) -> (usize, usize) {
+        let mut said = 0;
+        for (number, exchange) in self.exchanges.iter().enumerate() {
+            let end = said + exchange.said.len();
+            let is_same = |part| self.same(&exchange.said, part);
+            if !messages.get(said..end).is_some_and(is_same) {
+                break;
+            }
+            if end == messages.len() {
+                return (number, said);
+            }
+            said = end;
+        }
+        (0, 0)
     }
 
     fn same(&self, recorded: &[Message], said: &[Message]) -> bool {

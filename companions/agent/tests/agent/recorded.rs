@@ -1,8 +1,8 @@
 //! Recordings: played back byte for byte, and strict about what is said.
 
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, InnerAgent, Model, ModelError, ReActAgent, Recorder,
-    RecordingError, Replay, RunError, Scripted, ToolCallingAgent,
+    ConstrainedAgent, ContractAgent, Delta, InnerAgent, Model, ModelError, ReActAgent, Recorder,
+    RecordingError, Replay, Request, RunError, Scripted, ToolCallingAgent,
 };
 use contract_runtime::prelude::*;
 
@@ -180,4 +180,36 @@ async fn blank_lines_are_passed_over_and_the_end_of_a_recording_is_said() {
         error,
         "the model failed: the recording ended after 1 replies; record it again"
     );
+}
+
+#[tokio::test]
+async fn a_run_that_goes_on_is_played_from_where_it_stands() {
+    let path = file("middle");
+    let model = Scripted::new()
+        .calls("", [("root", r#"{"of": 4}"#)])
+        .calls("", [("root", r#"{"of": 9}"#)])
+        .text("two and three");
+    let recorder = Recorder::new(model, &path).expect("a file");
+    let agent = ContractAgent::builder(ToolCallingAgent::new(recorder, registry())).build();
+    let messages = agent.run("go").await.messages;
+    for (told, expected) in [(1, "4"), (3, "9"), (5, "two and three")] {
+        let replay = Replay::open(&path).expect("a recording");
+        let mut reply = replay.reply(Request::new(&messages[..told]));
+        let piece = std::future::poll_fn(|task| reply.as_mut().poll_next(task)).await;
+        let text = match piece.expect("a reply") {
+            Ok(Delta::Text(text)) => text,
+            Ok(Delta::Call(call)) => call.arguments,
+            other => format!("{other:?}"),
+        };
+        assert!(text.contains(expected), "{told}: {text}");
+    }
+    // A conversation that the recording does not have is not played.
+    let replay = Replay::open(&path).expect("a recording");
+    let mut reply = replay.reply(Request::new(&messages[..2]));
+    let piece = std::future::poll_fn(|task| reply.as_mut().poll_next(task)).await;
+    assert!(
+        matches!(piece, Some(Err(ModelError::Diverged { .. }))),
+        "{piece:?}"
+    );
+    std::fs::remove_file(path).expect("it was there");
 }
