@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Holds the demonstration of the coding agent against what is recorded, then clicks through the page of its backend in a
-# real browser, without a window. It installs what `inspect.sh` and `redis.sh` install.
+# Holds the demonstration of the coding agent against what is recorded, kills its backend a hundred times, then clicks through the
+# page of its backend in a real browser, without a window. It installs what `inspect.sh` and `redis.sh` install.
 # UPDATE_SCREENSHOTS=1 also writes the pictures of the guide.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
@@ -9,6 +9,9 @@ built=${CARGO_TARGET_DIR:-target}/debug
 printf '\n== %s\n' 'the coding agent plays its recording as recorded'
 cargo run --quiet -p codegen -- 'create an endpoint' | diff examples/codegen/expected.txt -
 printf '%s\n' 'same as examples/codegen/expected.txt'
+
+printf '\n== %s\n' 'a hundred kills of its backend'
+KILLS=100 cargo test --quiet -p codegen --test service kills:: -- --nocapture
 
 printf '\n== %s\n' 'two backends with one Redis'
 [ -n "${REDIS_SERVER:-}" ] || .ci/steps/install.sh redis-server=redis-server

@@ -3,7 +3,7 @@
 use codegen::contract::{Lifecycle, RunState, Step};
 use proptest::prelude::*;
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     Step::Start,
     Step::Ask,
     Step::Request,
@@ -11,10 +11,11 @@ const STEPS: [Step; 7] = [
     Step::Complete,
     Step::Fail,
     Step::Cancel,
+    Step::Continue,
 ];
 
 /// Every step that there is, written down apart from the type.
-const LEGAL: [(RunState, Step, RunState); 14] = [
+const LEGAL: [(RunState, Step, RunState); 16] = [
     (RunState::Queued, Step::Start, RunState::Running),
     (RunState::Queued, Step::Fail, RunState::Failed),
     (RunState::Queued, Step::Cancel, RunState::Cancelled),
@@ -29,6 +30,8 @@ const LEGAL: [(RunState, Step, RunState); 14] = [
     (RunState::WaitingInput, Step::Start, RunState::Running),
     (RunState::WaitingInput, Step::Fail, RunState::Failed),
     (RunState::WaitingInput, Step::Cancel, RunState::Cancelled),
+    (RunState::Completed, Step::Continue, RunState::Queued),
+    (RunState::Failed, Step::Continue, RunState::Queued),
 ];
 
 proptest! {
@@ -42,7 +45,7 @@ proptest! {
                 (Ok(to), Some((_, _, expected))) => {
                     prop_assert_eq!(to, *expected);
                     prop_assert_eq!(life.state(), to);
-                    prop_assert!(!from.is_over());
+                    prop_assert_eq!(from.is_over(), step == Step::Continue);
                 }
                 (Err(illegal), None) => {
                     prop_assert_eq!((illegal.from, illegal.step), (from, step));
@@ -55,10 +58,10 @@ proptest! {
 }
 
 #[test]
-fn the_end_is_the_end() {
-    for (_, _, end) in LEGAL.iter().filter(|(_, _, to)| to.is_over()) {
-        let leaves = LEGAL.iter().any(|(from, _, _)| from == end);
-        assert!(!leaves, "{end:?} leads on");
+fn a_cancelled_run_is_over_for_good_and_others_wait_for_their_turn_again() {
+    for (from, _, to) in LEGAL.iter().filter(|(from, _, _)| from.is_over()) {
+        assert_ne!(*from, RunState::Cancelled);
+        assert_eq!(*to, RunState::Queued);
     }
 }
 

@@ -14,7 +14,7 @@ pub struct ChatResponse {
     pub phase: Phase,
     /// What to show to the user.
     pub message: String,
-    /// Nothing more will happen in this session.
+    /// Nothing more will happen in this session unless another message is sent.
     pub is_complete: bool,
     /// Where a browser can look at the run, relative to the service.
     pub preview_url: Option<String>,

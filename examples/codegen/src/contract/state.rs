@@ -40,6 +40,8 @@ pub enum Step {
     Fail,
     /// Somebody ends it.
     Cancel,
+    /// Somebody says something else to a run that has ended.
+    Continue,
 }
 
 /// A step that a run cannot take where it is.
@@ -59,6 +61,7 @@ pub struct IllegalStep {
 ///             │  ▲ │  ▲ └──> failed
 ///             ▼  │ ▼  │
 ///   waiting_input  waiting_approval      (every state that is not an end) ──> failed, cancelled
+///                                        completed, failed ──> queued
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -93,6 +96,7 @@ impl Lifecycle {
             (Running, Step::Complete) => Completed,
             (Queued | Running | WaitingInput | WaitingApproval, Step::Fail) => Failed,
             (Queued | Running | WaitingInput | WaitingApproval, Step::Cancel) => Cancelled,
+            (Completed | Failed, Step::Continue) => Queued,
             (from, step) => return Err(IllegalStep { from, step }),
         };
         self.0 = to;
@@ -101,7 +105,7 @@ impl Lifecycle {
 }
 
 impl RunState {
-    /// Whether no other state follows it.
+    /// Whether it has ended; only somebody who says something else to it begins it again.
     #[must_use]
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)

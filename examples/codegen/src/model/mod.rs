@@ -9,7 +9,7 @@ use std::sync::Arc;
 use contract_agent::{GenaiBuildError, GenaiModel, Model, Recorder};
 
 pub use recorded::Recorded;
-pub use recording_model::{RecordedMessages, RecordingModel};
+pub use recording_model::{RecordedCalls, RecordingModel};
 
 /// What each run takes its model from.
 #[derive(Clone)]

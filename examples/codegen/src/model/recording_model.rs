@@ -1,52 +1,36 @@
-//! Wraps a model and records its requests and calls.
+//! Wraps a model and records its calls.
 
 use std::future::poll_fn;
 use std::sync::Arc;
 
-use contract_agent::{Delta, Message, Model, Reply, Request, stream_with};
+use contract_agent::{Delta, Model, Reply, Request, stream_with};
 use contract_runtime::ToolCall;
 use parking_lot::Mutex;
 
-/// A model whose requests and calls can be read by others: the events of a run report the calls that are
+/// A model whose calls can be read by others: the events of a run report the calls that are
 /// made, and not what the model wrote to have one refused.
 pub struct RecordingModel {
     model: Arc<dyn Model>,
-    recorded: RecordedMessages,
+    recorded: RecordedCalls,
 }
 
-/// What was recorded; clones share it.
+/// The calls of a model that were not taken yet; clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct RecordedMessages(Arc<Mutex<Inner>>);
+pub struct RecordedCalls(Arc<Mutex<Vec<ToolCall>>>);
 
-#[derive(Debug, Default)]
-struct Inner {
-    said: Vec<Message>,
-    calls: Vec<ToolCall>,
-}
-
-impl RecordedMessages {
-    fn locked(&self) -> parking_lot::MutexGuard<'_, Inner> {
-        self.0.lock()
-    }
-
-    /// Calls that were not taken yet.
+impl RecordedCalls {
+    /// Takes the calls.
     #[must_use]
-    pub fn calls(&self) -> Vec<ToolCall> {
-        std::mem::take(&mut self.locked().calls)
-    }
-
-    /// Returns the messages of the last request.
-    #[must_use]
-    pub fn messages(&self) -> Vec<Message> {
-        self.locked().said.clone()
+    pub fn take(&self) -> Vec<ToolCall> {
+        std::mem::take(&mut self.0.lock())
     }
 }
 
 impl RecordingModel {
     /// Listens to a model.
     #[must_use]
-    pub fn new(model: Arc<dyn Model>) -> (Self, RecordedMessages) {
-        let recorded = RecordedMessages::default();
+    pub fn new(model: Arc<dyn Model>) -> (Self, RecordedCalls) {
+        let recorded = RecordedCalls::default();
         let recording = Self {
             model,
             recorded: recorded.clone(),
@@ -61,12 +45,11 @@ impl Model for RecordingModel {
     }
 
     fn reply<'a>(&'a self, request: Request<'a>) -> Reply<'a> {
-        self.recorded.locked().said = request.messages.to_vec();
         Box::pin(stream_with(move |emitter| async move {
             let mut pieces = self.model.reply(request);
             while let Some(piece) = poll_fn(|task| pieces.as_mut().poll_next(task)).await {
                 if let Ok(Delta::Call(call)) = &piece {
-                    self.recorded.locked().calls.push(call.clone());
+                    self.recorded.0.lock().push(call.clone());
                 }
                 emitter.emit(piece).await;
             }

@@ -26,20 +26,32 @@ pub(super) struct Waiting(Mutex<Option<oneshot::Sender<Decision>>>);
 
 type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
-/// Asks about the calls of a run, through its state.
+/// Asks about the calls of a run, through its state. A decision for an earlier process holds for the call that was asked about.
 pub(super) fn approver(
     run: &Arc<Run>,
     run_store: &RunStore,
+    decided: Option<(Approval, ApprovalAnswer)>,
 ) -> impl Fn(ApprovalRequest) -> Deciding + Send + Sync + 'static + use<> {
     let (run, run_store) = (Arc::clone(run), run_store.clone());
-    let one_by_one = Arc::new(tokio::sync::Mutex::new(()));
+    // Calls that only read run side by side.
+    let decided = Arc::new(tokio::sync::Mutex::new(decided));
     move |request| {
         let (run, run_store) = (Arc::clone(&run), run_store.clone());
-        let one_by_one = Arc::clone(&one_by_one);
+        let decided = Arc::clone(&decided);
         Box::pin(async move {
-            // Calls that only read run side by side.
-            let _one = one_by_one.lock().await;
-            ask(&run, &run_store, &request).await
+            let mut decided = decided.lock().await;
+            let is_asked = |asked: &Approval| {
+                let id = asked.id.clone();
+                *asked
+                    == Approval {
+                        id,
+                        ..Approval::from(&request)
+                    }
+            };
+            match decided.take_if(|(asked, _)| is_asked(asked)) {
+                Some((_, answer)) => decision(answer),
+                None => ask(&run, &run_store, &request).await,
+            }
         })
     }
 }
@@ -84,7 +96,7 @@ fn decide(
         return Err(Refused::NotAsked);
     }
     record.life.take(Step::Decide)?;
-    record.approval = None;
+    record.decided = record.approval.take().map(|asked| (asked, answer.clone()));
     Ok(vec![Happening::ApprovalAnswered {
         id: answer.id.clone(),
         approved: answer.approve,
@@ -110,21 +122,21 @@ pub(super) async fn answer(
             let (owner, state) = (record.owner.clone(), record.life.state());
             return Err(Refused::Elsewhere { owner, state });
         }
-        if run.waiting.0.lock().is_none() {
-            // An earlier process asked.
-            return Err(Refused::NotAsked);
-        }
         decide(record, &answer)
     });
     decided.await?;
-    let decision = if answer.approve {
+    // Nobody waits where an earlier process asked: the run goes on with the decision once its executor has dialled in.
+    if let Some(answerer) = run.waiting.0.lock().take() {
+        // The run may have been cancelled meanwhile.
+        let _ = answerer.send(decision(answer));
+    }
+    Ok(())
+}
+
+fn decision(answer: ApprovalAnswer) -> Decision {
+    if answer.approve {
         Decision::Approved(Reach::Once)
     } else {
         Decision::Denied(answer.reason)
-    };
-    if let Some(answerer) = run.waiting.0.lock().take() {
-        // The run may have been cancelled meanwhile.
-        let _ = answerer.send(decision);
     }
-    Ok(())
 }

@@ -18,8 +18,8 @@ use super::record::{Elsewhere, RunId, RunRecord, RunView};
 use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
 use super::run_store::RunStore;
-use super::work::{open_calls, recover, work};
-use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, RunState};
+use super::work::{open_calls, work};
+use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;
 
 /// All runs. One at a time is at work, because one executor works in one folder; the others wait for their turn.
@@ -53,7 +53,7 @@ impl Engine {
     /// [`StoreError`].
     pub async fn open(run_store: RunStore, models: Models, task: Task) -> Result<Self, StoreError> {
         let mut runs = BTreeMap::new();
-        let (mut again, mut broken) = (Vec::new(), Vec::new());
+        let mut again = Vec::new();
         let others = Others::open(&run_store).await?;
         for id in run_store.runs().await? {
             let Some(run) = Run::load(id, &run_store).await? else {
@@ -62,12 +62,9 @@ impl Engine {
             let record = run.record();
             let run = Arc::new(run);
             if record.owner == run_store.name() {
-                match record.life.state() {
-                    RunState::Running | RunState::WaitingApproval => broken.push(Arc::clone(&run)),
-                    RunState::Queued | RunState::WaitingInput if record.next.is_some() => {
-                        again.push(Arc::clone(&run));
-                    }
-                    _ => {}
+                let state = record.life.state();
+                if state.is_at_work() || !state.is_over() && record.next.is_some() {
+                    again.push(Arc::clone(&run));
                 }
             }
             runs.insert(id, run);
@@ -84,7 +81,8 @@ impl Engine {
             there: OnceLock::new(),
             others,
         });
-        again.sort_by_key(|run| run.record().began_ms);
+        // One that was at work goes on first.
+        again.sort_by_key(|run| (!run.state().is_at_work(), run.record().began_ms));
         for run in again {
             // There is room for each.
             let _ = shared.queue.try_send(run);
@@ -94,10 +92,7 @@ impl Engine {
             tokio::spawn(others::watch(Arc::downgrade(&shared)));
         }
         let working = Arc::clone(&shared);
-        let worker = tokio::spawn(async move {
-            recover(&working, broken).await;
-            work(working, coming).await;
-        });
+        let worker = tokio::spawn(work(working, coming));
         Ok(Self {
             shared,
             worker: Mutex::new(Some(worker)),
@@ -113,7 +108,6 @@ impl Engine {
         let there = self.shared.runs().get(&id).cloned();
         if self.shared.run_store.is_shared() {
             let read = match &there {
-                Some(run) if run.state().is_over() => Ok(()),
                 Some(run) => run.refresh(&self.shared.run_store).await.map(drop),
                 None => self.shared.note(id).await,
             };
@@ -173,7 +167,7 @@ impl Engine {
         Ok(run)
     }
 
-    /// Answers the questions of a run, or says something else to it. Where another backend has asked them, this one has the run
+    /// Answers the questions of a run, or says something else to it, also after it was completed or has failed. Where another backend has asked them, this one has the run
     /// from then on; of several that are answered at once, one takes the step.
     ///
     /// # Errors
@@ -191,14 +185,18 @@ impl Engine {
         let answered = run.change(run_store, |record| {
             let state = record.life.state();
             let is_here = record.owner == run_store.name();
-            if state != RunState::WaitingInput || record.next.is_some() {
+            let has_ended = matches!(state, RunState::Completed | RunState::Failed);
+            let is_sentence = has_ended && answers.is_empty();
+            let is_answer = state == RunState::WaitingInput && record.next.is_none();
+            if !is_sentence && !is_answer {
                 if !is_here && !state.is_over() {
                     let owner = record.owner.clone();
                     return Err(Refused::Elsewhere { owner, state });
                 }
                 let advice = match state {
                     RunState::WaitingApproval => "approve or deny the call first",
-                    state if state.is_over() => "leave `session_id` out to begin another",
+                    RunState::Cancelled => "leave `session_id` out to begin another",
+                    state if state.is_over() => "nothing was asked; send a message without answers",
                     _ => "wait until it asks or ends, or cancel it",
                 };
                 return Err(Refused::NotWaiting { state, advice });
@@ -210,6 +208,9 @@ impl Engine {
             let text = answers::text(&record.questions, message, answers)?;
             judge(&text)?;
             record.next = Some(text);
+            if is_sentence {
+                record.life.take(Step::Continue)?;
+            }
             run_store.name().clone_into(&mut record.owner);
             Ok(Vec::new())
         });

@@ -4,10 +4,11 @@
 //! |---|---|
 //! | `record` | the saved state of a run, and its form for clients |
 //! | `run_store` | saving runs in the store |
+//! | `agent_log` | the logs of the agents of runs, in the same store |
 //! | `run` | a run in memory: its record, its events, their subscribers |
 //! | `engine` | all runs, and the operations on them |
 //! | `refused` | why a request is refused |
-//! | `work` | the worker that executes runs, and recovers those of an earlier process |
+//! | `work` | the worker that executes runs, and goes on with those of an earlier process |
 //! | `others` | the other backends of a shared store |
 //! | `turn` | one turn: the model works until it answers, asks or fails |
 //! | `approval` | people asked about calls, and what they decide |
@@ -16,6 +17,7 @@
 //! | `line` | the executor's connection during a turn |
 //! | `translate` | agent events translated to run events |
 
+mod agent_log;
 mod answers;
 mod approval;
 mod bootstrap;

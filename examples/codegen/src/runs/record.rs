@@ -3,12 +3,12 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use contract_agent::Message;
 use contract_remote::protocol::TaskId;
 use serde::{Deserialize, Serialize};
 
 use crate::contract::{
-    Action, Approval, ChatResponse, IllegalStep, Lifecycle, Phase, Question, RunState, Step,
+    Action, Approval, ApprovalAnswer, ChatResponse, IllegalStep, Lifecycle, Phase, Question,
+    RunState, Step,
 };
 
 /// Identifies a run; it is random and cannot be guessed.
@@ -35,10 +35,11 @@ pub struct RunRecord {
     pub before: Option<String>,
     /// What it calls the project as the last turn left it.
     pub left: Option<String>,
-    /// What the model is told when it begins or goes on.
+    /// What the model is told in the turn that is at work or waits for its place.
     pub next: Option<String>,
-    /// What was said so far; empty before the first turn has ended.
-    pub said: Vec<Message>,
+    /// How many messages the log of its agent had before that turn.
+    #[serde(default)]
+    pub said: usize,
     /// What the user is shown.
     pub message: String,
     /// What the model wants to know.
@@ -46,6 +47,9 @@ pub struct RunRecord {
     /// The call that waits for a person.
     #[serde(default)]
     pub approval: Option<Approval>,
+    /// The last decision, for a process that goes on with the call.
+    #[serde(default)]
+    pub decided: Option<(Approval, ApprovalAnswer)>,
     /// Files that were written.
     pub written: BTreeSet<String>,
     /// The one that was written last.
@@ -105,7 +109,8 @@ impl RunRecord {
             task: task.to_owned(),
             life: Lifecycle::default(),
             next: Some(task.to_owned()),
-            said: Vec::new(),
+            said: 0,
+            decided: None,
             message: String::new(),
             questions: Vec::new(),
             approval: None,

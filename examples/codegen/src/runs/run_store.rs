@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use contract_remote::store::{Expect, Store, StoreError, Written};
 
+use super::agent_log::AgentLogs;
 use super::record::{RunId, RunRecord};
 use crate::contract::RunEvent;
 
@@ -73,6 +74,11 @@ impl RunStore {
 
     pub(super) fn writer(&self) -> &str {
         &self.writer
+    }
+
+    /// Returns the logs of the agents of runs.
+    pub(super) fn agent_logs(&self) -> Arc<AgentLogs> {
+        Arc::new(AgentLogs(Arc::clone(&self.store)))
     }
 
     /// What belongs to no run.

@@ -1,36 +1,35 @@
 //! Translates the events of an agent to the events of a run.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 
 use contract_agent::{Event, RunError};
 use contract_manifest::ConditionManifest;
 use contract_remote::Toolbelt;
-use contract_runtime::{Status, ToolCall, Violation};
-use serde_json::Value;
+use contract_runtime::{ToolCall, Violation};
 
 use super::line::Line;
-use crate::contract::{Finder, Happening, Question};
+use crate::contract::{Finder, Happening};
 
 /// Makes the events of a run out of those of its agent, and notes what it did.
 #[derive(Debug, Default)]
 pub(super) struct Translator {
     /// The tool and the text of each condition.
     clauses: HashMap<String, (String, String)>,
-    /// Calls that have not ended, in their order.
-    open: Vec<ToolCall>,
     /// Conditions of the last violations that were told.
     told: Vec<String>,
-    /// What the model asked.
-    pub(super) questions: Vec<Question>,
-    /// Files that were written, and the last of them.
-    pub(super) written: BTreeSet<String>,
-    pub(super) last_written: Option<String>,
-    pub(super) answer: Option<String>,
-    pub(super) error: Option<String>,
 }
 
 /// The longest text of an event, in characters: the whole of it is between the model and its tools.
 const LONGEST: usize = 2_000;
+
+/// A call as the model wrote it.
+pub(super) fn told_call(call: &ToolCall) -> Happening {
+    Happening::ToolCall {
+        call_id: call.id.clone(),
+        tool: call.name.clone(),
+        arguments: shortened(&call.arguments),
+    }
+}
 
 /// The beginning of a long text.
 pub(super) fn shortened(text: &str) -> String {
@@ -53,17 +52,6 @@ impl Translator {
             clauses: clauses.collect(),
             ..Self::default()
         }
-    }
-
-    /// A call as the model wrote it.
-    pub(super) fn call(&mut self, call: ToolCall) -> Happening {
-        let told = Happening::ToolCall {
-            call_id: call.id.clone(),
-            tool: call.name.clone(),
-            arguments: shortened(&call.arguments),
-        };
-        self.open.push(call);
-        told
     }
 
     /// What an event comes to: nothing, one thing, or a violation and what follows from it.
@@ -110,8 +98,14 @@ impl Translator {
                 text,
                 ..
             } => {
-                let travelled = line.has_travelled(&call_id);
-                self.observed(call_id, tool, status, &text, travelled)
+                self.told.clear();
+                Happening::ToolResult {
+                    travelled: line.has_travelled(&call_id),
+                    call_id,
+                    tool,
+                    status: status.name().to_owned(),
+                    text: shortened(&text),
+                }
             }
             Event::Retry {
                 contract, attempt, ..
@@ -122,51 +116,8 @@ impl Translator {
             Event::LoopDetected { repeated, .. } => Happening::Notice {
                 text: format!("the model did the same thing {repeated} times in a row"),
             },
-            Event::Answer { text } => {
-                self.answer = Some(text);
-                return None;
-            }
-            Event::Error { error } => {
-                self.error = Some(error.to_string());
-                return None;
-            }
             _ => return None,
         })
-    }
-
-    fn observed(
-        &mut self,
-        id: String,
-        tool: String,
-        status: Status,
-        text: &str,
-        travelled: bool,
-    ) -> Happening {
-        self.told.clear();
-        let place = self.open.iter().position(|call| call.id == id);
-        let call = place.map(|place| self.open.remove(place));
-        if let Some(call) = call.filter(|_| status == Status::Ok) {
-            let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
-            match &*tool {
-                "write_file" | "edit_file" => {
-                    let path = arguments["path"].as_str().map(str::to_owned);
-                    self.written.extend(path.clone());
-                    self.last_written = path;
-                }
-                "ask_user" => {
-                    let questions = arguments["questions"].clone();
-                    self.questions = serde_json::from_value(questions).unwrap_or_default();
-                }
-                _ => {}
-            }
-        }
-        Happening::ToolResult {
-            call_id: id,
-            tool,
-            status: status.name().to_owned(),
-            text: shortened(text),
-            travelled,
-        }
     }
 
     fn violated(&mut self, violation: &Violation) -> Happening {

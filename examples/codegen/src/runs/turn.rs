@@ -1,19 +1,24 @@
 //! One turn of a run: the model works until it answers, asks or fails.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
-use contract_agent::{Budget, ContractAgent, Hook, Message, Model, Recovery, ToolCallingAgent};
+use contract_agent::{
+    Budget, ContractAgent, Event, Hook, Message, Recovery, RunState as AgentLog, ToolCallingAgent,
+};
 use contract_remote::Session;
-use contract_runtime::ToolCall;
 use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::{Status, ToolCall};
+use serde_json::Value;
 
 use super::bootstrap::look_around;
+use super::engine::Shared;
 use super::line::Line;
-use super::translate::Translator;
+use super::run::Run;
+use super::translate::{Translator, told_call};
+use super::work::open_calls;
 use crate::changes::Changes;
-use crate::contract::{Happening, Question};
+use crate::contract::{Happening, Question, RunEvent};
 use crate::model::RecordingModel;
 
 /// The longest that a model may work on one turn.
@@ -41,7 +46,6 @@ pub(super) struct Before {
 /// What came of a turn.
 pub(super) struct Turn {
     pub(super) ending: Ending,
-    pub(super) said: Vec<Message>,
     pub(super) written: BTreeSet<String>,
     pub(super) last_written: Option<String>,
 }
@@ -53,35 +57,29 @@ pub(super) enum Ending {
     Failed(String),
 }
 
-/// Lets the model work until it answers, asks or fails.
+/// Lets the model work until it answers, asks or fails. Without a task the turn goes on that an earlier process began.
 pub(super) async fn turn<F>(
+    shared: &Shared,
+    run: &Run,
     session: &Session,
-    model: Arc<dyn Model>,
+    mut log: AgentLog,
+    task: Option<String>,
     approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
-    mut said: Vec<Message>,
-    text: String,
     before: &mut Before,
-    mut tell: impl FnMut(Happening),
 ) -> Turn
 where
     F: Future<Output = Decision> + Send + 'static,
 {
-    if said.is_empty() {
-        said = look_around(session, &mut tell).await;
-        match changes_since(session, None, LOOKS).await {
-            Some(Ok(seen)) => before.first = Some(seen.snapshot),
-            Some(Err(text)) => tell(Happening::Notice { text }),
-            None => {}
+    let mut translator = Translator::new(session.toolbelt());
+    if let Some(text) = task.clone() {
+        log = begin(log, shared, run, session, before).await;
+        run.record_event(Happening::Message { text });
+    } else {
+        for call in untold(&log.messages(), run) {
+            run.record_event(told_call(&call));
         }
-    } else if let (Some(left), Some(Ok(seen))) =
-        (&before.left, changes_since(session, None, LOOKS).await)
-        && *left != seen.snapshot
-    {
-        let text = "the project is not as this session left it when it asked".to_owned();
-        tell(Happening::Notice { text });
     }
-    tell(Happening::Message { text: text.clone() });
-    let (model, recorded) = RecordingModel::new(model);
+    let (model, recorded) = RecordingModel::new(shared.models.model());
     let inner = ToolCallingAgent::new(model, session.registry().clone());
     let agent = ContractAgent::builder(inner)
         .task_pre(Hook::new("a task").message("say what to do"), |task| {
@@ -92,64 +90,166 @@ where
         .recovery(Recovery::retry(3))
         .approver(approver)
         .build();
-    let mut translator = Translator::new(session.toolbelt());
-    let mut events = agent.run_after(said, text).stream();
+    let is_resumed = task.is_none();
+    let work = match task {
+        Some(text) => agent.run_after(log, text),
+        None => agent.resume(log),
+    };
+    let mut events = work.stream();
     let mut line = Line::new(session);
     let working = async {
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
                 what = line.next() => {
-                    for call in recorded.calls() {
-                        tell(translator.call(call));
+                    for call in recorded.take() {
+                        run.record_event(told_call(&call));
                     }
-                    tell(what);
+                    run.record_event(what);
                     continue;
                 }
             };
             let Some(event) = event else { break };
             line.say(&event).await;
-            for call in recorded.calls() {
-                tell(translator.call(call));
+            for call in recorded.take() {
+                run.record_event(told_call(&call));
             }
             for what in line.until_now() {
-                tell(what);
+                run.record_event(what);
+            }
+            if is_resumed && is_told(&event, run) {
+                continue;
             }
             for what in translator.event(event, &mut line) {
-                tell(what);
+                run.record_event(what);
             }
         }
     };
     let tripped = session.guard(working).await.err();
-    drop(events);
-    let mut said = recorded.messages();
-    let Translator {
-        questions,
-        written,
-        last_written,
-        answer,
-        error,
-        ..
-    } = translator;
-    if let Some(answer) = &answer {
-        said.push(Message::Assistant {
-            text: answer.clone(),
-            calls: Vec::new(),
-            reasoning: None,
-        });
-    }
+    let result = events.finish();
+    let done = Done::of(&result.messages);
     Turn {
-        ending: match (answer, error) {
-            (Some(answer), None) if questions.is_empty() => Ending::Answered(answer),
-            (Some(answer), None) => Ending::Asked(questions, answer),
+        ending: match (result.answer, result.error) {
+            (Some(answer), None) if done.questions.is_empty() => Ending::Answered(answer),
+            (Some(answer), None) => Ending::Asked(done.questions, answer),
             (_, error) => {
+                let error = error.map(|error| error.to_string());
                 let error = tripped.map(|tripped| tripped.to_string()).or(error);
                 Ending::Failed(error.unwrap_or_else(|| "no answer came".to_owned()))
             }
         },
-        said,
-        written,
-        last_written,
+        written: done.written,
+        last_written: done.last_written,
+    }
+}
+
+/// Looks around before the first turn, and at what has changed before a later one.
+async fn begin(
+    log: AgentLog,
+    shared: &Shared,
+    run: &Run,
+    session: &Session,
+    before: &mut Before,
+) -> AgentLog {
+    if log.messages().is_empty() {
+        let found = look_around(session, |what| run.record_event(what)).await;
+        match changes_since(session, None, LOOKS).await {
+            Some(Ok(seen)) => before.first = Some(seen.snapshot),
+            Some(Err(text)) => run.record_event(Happening::Notice { text }),
+            None => {}
+        }
+        let first = before.first.clone();
+        let kept = run.change_anyway(&shared.run_store, |record| {
+            record.before = first;
+            Ok(Vec::new())
+        });
+        // Where another backend has ended the run, the agent finds that its log has grown.
+        let _ = kept.await;
+        return log.with_messages(found);
+    }
+    if let (Some(left), Some(Ok(seen))) = (&before.left, changes_since(session, None, LOOKS).await)
+        && *left != seen.snapshot
+    {
+        let text = "the project is not as this session left it when it asked".to_owned();
+        run.record_event(Happening::Notice { text });
+    }
+    log
+}
+
+/// The calls of the last reply that have no event yet.
+fn untold(messages: &[Message], run: &Run) -> Vec<ToolCall> {
+    let Some(Message::Assistant { calls, .. }) = messages.last() else {
+        return Vec::new();
+    };
+    let told: Vec<RunEvent> = run.after(0);
+    let is_told = |call: &&ToolCall| {
+        told.iter().any(|event| {
+            matches!(&event.what, Happening::ToolCall { call_id, .. } if *call_id == call.id)
+        })
+    };
+    calls
+        .iter()
+        .filter(|call| !is_told(call))
+        .cloned()
+        .collect()
+}
+
+/// Whether an earlier process has told how this call ended.
+fn is_told(event: &Event, run: &Run) -> bool {
+    match event {
+        Event::Observation { call_id, .. } => !open_calls(run).iter().any(|(id, _)| id == call_id),
+        _ => false,
+    }
+}
+
+/// What the calls of a run have done.
+#[derive(Default)]
+struct Done {
+    /// What the model asked in its last turn.
+    questions: Vec<Question>,
+    /// Files that were written, and the last of them.
+    written: BTreeSet<String>,
+    last_written: Option<String>,
+}
+
+impl Done {
+    fn of(messages: &[Message]) -> Self {
+        let mut done = Self::default();
+        let mut open: Vec<&ToolCall> = Vec::new();
+        for message in messages {
+            match message {
+                Message::User { .. } => done.questions.clear(),
+                Message::Assistant { calls, .. } => open = calls.iter().collect(),
+                Message::Tool {
+                    call_id,
+                    status: Status::Ok,
+                    ..
+                } => {
+                    if let Some(call) = open.iter().find(|call| call.id == *call_id) {
+                        done.note(call);
+                    }
+                }
+                _ => {}
+            }
+        }
+        done
+    }
+
+    /// Notes a call that ended well.
+    fn note(&mut self, call: &ToolCall) {
+        let arguments = serde_json::from_str::<Value>(&call.arguments).unwrap_or_default();
+        match &*call.name {
+            "write_file" | "edit_file" => {
+                let path = arguments["path"].as_str().map(str::to_owned);
+                self.written.extend(path.clone());
+                self.last_written = path;
+            }
+            "ask_user" => {
+                let questions = arguments["questions"].clone();
+                self.questions = serde_json::from_value(questions).unwrap_or_default();
+            }
+            _ => {}
+        }
     }
 }
 

@@ -2,45 +2,22 @@
 
 use std::sync::Arc;
 
+use contract_agent::RunState as AgentLog;
 use contract_remote::{CallRecord, Session};
 use tokio::sync::mpsc;
 
 use super::approval::approver;
 use super::engine::Shared;
+use super::record::RunRecord;
+use super::refused::Refused;
 use super::run::Run;
 use super::run_store::RunStore;
 use super::translate::shortened;
 use super::turn::{Before, Ending, changes, turn};
-use crate::contract::{Happening, Step};
+use crate::contract::{Happening, RunState, Step};
 
-/// Why a run has failed that was at work when the backend ended.
-const ENDED: &str = "the backend ended while the model was at work; the outcomes of its calls are in the log, and what they wrote is still there: look at it, then begin again";
-
-/// What is said while the calls of such a run come to their end.
-const WAITS: &str = "the backend restarted while this was running; what its executor knows of the calls that were under way comes next, and those that still run are cancelled";
-
-/// What is said of a call whose end is not known.
-struct Unended {
-    status: &'static str,
-    /// It had begun.
-    begun: &'static str,
-    /// Nothing was kept of it.
-    not_kept: &'static str,
-}
-
-/// After the process that made it.
-const WITH_ITS_BACKEND: Unended = Unended {
-    status: "unknown",
-    begun: "it has no end yet, and may have run",
-    not_kept: "nothing was kept of this call; it may have been about to begin when the backend ended",
-};
-
-/// After a turn that was cut off.
-const WITH_ITS_TURN: Unended = Unended {
-    status: "cancelled",
-    begun: "the run ended while this call was under way; it may have run",
-    not_kept: "the run ended before this call began",
-};
+/// What is told where a run goes on that an earlier process was at work at.
+const RESUMED: &str = "the backend was restarted while this was running; the run goes on";
 
 pub(super) async fn work(shared: Arc<Shared>, mut coming: mpsc::Receiver<Arc<Run>>) {
     loop {
@@ -55,40 +32,72 @@ pub(super) async fn work(shared: Arc<Shared>, mut coming: mpsc::Receiver<Arc<Run
         let session = tokio::select! {
             biased;
             () = shared.closing.cancelled() => return,
-            () = run.stop.cancelled() => continue,
+            () = run.stop.cancelled() => {
+                // One that is over stays as it is.
+                let _ = run.change_anyway(&shared.run_store, cancelled).await;
+                continue;
+            }
             session = shared.task.attached() => session,
         };
         match session {
             Ok(session) => one(&shared, &run, &session).await,
-            Err(error) => fail(&run, &shared.run_store, &error.to_string(), Vec::new()).await,
+            Err(error) => fail(&run, &shared.run_store, &error.to_string()).await,
         }
     }
 }
 
-/// One turn of one run.
+fn cancelled(record: &mut RunRecord) -> Result<Vec<Happening>, Refused> {
+    record.cancel()?;
+    Ok(Vec::new())
+}
+
+/// One turn of one run, which an earlier process may have begun.
 async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
-    let (mut said, mut text, mut before) = (Vec::new(), String::new(), Before::default());
+    let logs = shared.run_store.agent_logs();
+    let log = match AgentLog::open(logs, run.id().to_string()).await {
+        Ok(log) => log,
+        Err(error) => return fail(run, &shared.run_store, &error.to_string()).await,
+    };
+    let said = log.messages().len();
+    let (mut text, mut decided, mut is_begun) = (String::new(), None, false);
+    let mut before = Before::default();
+    let is_resumed = run.state().is_at_work();
     let started = run.change_anyway(&shared.run_store, |record| {
-        record.life.take(Step::Start)?;
-        text = record.next.take().unwrap_or_default();
-        said.clone_from(&record.said);
+        text = record.next.clone().unwrap_or_default();
+        decided = record.decided.take();
         before = Before {
             first: record.before.clone(),
             left: record.left.clone(),
         };
+        if is_resumed {
+            is_begun = said > record.said;
+            if record.life.state() == RunState::WaitingApproval {
+                // The call asks again.
+                record.life.take(Step::Decide)?;
+                record.approval = None;
+            }
+            let text = RESUMED.to_owned();
+            return Ok(vec![Happening::Notice { text }]);
+        }
+        record.said = said;
+        record.life.take(Step::Start)?;
         Ok(Vec::new())
     });
     if started.await.is_err() {
         // It was cancelled while it waited.
         return;
     }
-    let model = shared.models.model();
-    let approver = approver(run, &shared.run_store);
+    let decided = decided.filter(|(asked, _)| {
+        let open = open_calls(run);
+        is_resumed && open.iter().any(|(id, _)| *id == asked.call_id)
+    });
+    let approver = approver(run, &shared.run_store, decided);
+    let task = (!is_begun).then_some(text);
     let working = async {
         tokio::select! {
             biased;
             () = run.stop.cancelled() => None,
-            done = turn(session, model, approver, said, text, &mut before, |what| run.record_event(what)) => Some(done),
+            done = turn(shared, run, session, log, task, approver, &mut before) => Some(done),
         }
     };
     let done = tokio::select! {
@@ -97,7 +106,7 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     };
     let is_here = run.record().owner == shared.run_store.name();
     if is_here {
-        for what in ends(shared, run, open_calls(run), &WITH_ITS_TURN).await {
+        for what in ends(shared, run).await {
             run.record_event(what);
         }
     }
@@ -111,13 +120,13 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     let ended = run.change_anyway(&shared.run_store, |record| {
         record.before = before.first;
         record.left = before.left;
+        record.next = None;
         let Some(done) = done else {
             record.cancel()?;
             return Ok(Vec::new());
         };
-        record.said = done.said;
-        record.written.extend(done.written);
-        record.last_written = done.last_written.or(record.last_written.take());
+        record.written = done.written;
+        record.last_written = done.last_written;
         Ok(match done.ending {
             Ending::Answered(text) => {
                 record.life.take(Step::Complete)?;
@@ -141,60 +150,15 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
     let _ = ended.await;
 }
 
-async fn fail(run: &Run, run_store: &RunStore, why: &str, first: Vec<Happening>) {
+async fn fail(run: &Run, run_store: &RunStore, why: &str) {
     let failed = run.change_anyway(run_store, |record| {
         record.life.take(Step::Fail)?;
         why.clone_into(&mut record.message);
         let message = why.to_owned();
-        let error = Happening::Error { message };
-        Ok(first.into_iter().chain([error]).collect())
+        Ok(vec![Happening::Error { message }])
     });
     // One that is over stays as it is.
     let _ = failed.await;
-}
-
-/// Ends the runs that an earlier process was at work at, once their calls have ended: nothing of them is under way when the
-/// next run begins.
-pub(super) async fn recover(shared: &Shared, broken: Vec<Arc<Run>>) {
-    for run in broken {
-        let open = open_calls(&run);
-        if !open.is_empty() {
-            let told = run.change_anyway(&shared.run_store, |_| {
-                let text = WAITS.to_owned();
-                Ok(vec![Happening::Notice { text }])
-            });
-            if told.await.is_err() {
-                // Another backend has ended it.
-                continue;
-            }
-            let settled = async {
-                tokio::select! {
-                    () = shared.task.settled() => {}
-                    _ = shared.task.attached() => {
-                        shared.task.cancel_orphaned().await;
-                        shared.task.settled().await;
-                    }
-                }
-            };
-            tokio::select! {
-                biased;
-                () = settled => {}
-                () = run.stop.cancelled() => {}
-                // It is as it was for the process that comes next.
-                () = shared.closing.cancelled() => return,
-            }
-        }
-        let ends = ends(shared, &run, open, &WITH_ITS_BACKEND).await;
-        if run.stop.is_cancelled() {
-            let cancelled = run.change_anyway(&shared.run_store, |record| {
-                record.cancel()?;
-                Ok(ends)
-            });
-            let _ = cancelled.await;
-        } else {
-            fail(&run, &shared.run_store, ENDED, ends).await;
-        }
-    }
 }
 
 /// The calls of a run that have no end in its log, by id and tool.
@@ -217,13 +181,9 @@ fn began(call: &CallRecord) -> u64 {
     u64::from_str_radix(first, 16).unwrap_or(0)
 }
 
-/// The ends of calls as the store has them, among the calls since their turn began: conversations use ids again.
-async fn ends(
-    shared: &Shared,
-    run: &Run,
-    open: Vec<(String, String)>,
-    unended: &Unended,
-) -> Vec<Happening> {
+/// The ends of calls that the events lack, as the store has them, among the calls since their turn began: conversations use ids again.
+async fn ends(shared: &Shared, run: &Run) -> Vec<Happening> {
+    let open = open_calls(run);
     if open.is_empty() {
         return Vec::new();
     }
@@ -239,9 +199,15 @@ async fn ends(
                 end: Some((status, text)),
                 ..
             })) => (status.name(), shortened(text)),
-            Ok(None) => (unended.status, unended.not_kept.to_owned()),
+            Ok(None) => (
+                "cancelled",
+                "the run ended before this call began".to_owned(),
+            ),
             // Where the store cannot be read, it may have begun.
-            Ok(Some(_)) | Err(_) => (unended.status, unended.begun.to_owned()),
+            Ok(Some(_)) | Err(_) => (
+                "cancelled",
+                "the run ended while this call was under way; it may have run".to_owned(),
+            ),
         };
         Happening::ToolResult {
             call_id,

@@ -117,14 +117,36 @@ fn a_run_that_waits_for_a_decision_can_be_cancelled() {
 }
 
 #[test]
-fn a_decision_does_not_outlive_its_backend() {
+fn a_question_outlives_its_backend() {
     let (mut house, id, approval) = asked();
     house.restart_backend();
-    let late = decide(&house, &id, &json!({"id": approval["id"], "approve": true}));
-    assert_eq!(late.status, 409, "{}", late.body);
-    let seen = over(&house, &id);
-    assert_eq!(
-        (&seen["phase"], &seen["approval"]),
-        (&json!("failed"), &Value::Null)
-    );
+    let again = house.until(&id, |seen| {
+        seen["phase"] == "approval" && seen["approval"]["id"] != approval["id"]
+    });
+    for part in ["call_id", "tool", "arguments", "questions"] {
+        assert_eq!(again["approval"][part], approval[part]);
+    }
+    let answer = json!({"id": again["approval"]["id"], "approve": true});
+    assert_eq!(decide(&house, &id, &answer).status, 200);
+    assert_eq!(over(&house, &id)["phase"], "complete");
+    assert_eq!(end(&house, &id)["status"], "ok");
+}
+
+#[test]
+fn a_decision_outlives_the_backend_that_asked() {
+    let (mut house, id, approval) = asked();
+    // Without its executor the run waits, and can be decided about.
+    house.executor().kill().expect("it runs");
+    house.restart_backend();
+    let answer = json!({"id": approval["id"], "approve": true});
+    assert_eq!(decide(&house, &id, &answer).status, 200);
+    assert_eq!(decide(&house, &id, &answer).status, 409, "it counts once");
+    house.restart_backend();
+    house.dial_in();
+    assert_eq!(over(&house, &id)["phase"], "complete");
+    assert_eq!(end(&house, &id)["status"], "ok");
+    let events = house.events(&id);
+    let kinds = events.iter().filter_map(|one| one["type"].as_str());
+    let asked = kinds.filter(|kind| *kind == "approval_requested").count();
+    assert_eq!(asked, 1, "nobody is asked twice");
 }

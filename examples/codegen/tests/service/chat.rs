@@ -69,10 +69,32 @@ fn two_processes_do_a_task_over_http() {
             .filter(|one| one["call_id"] == call["call_id"]);
         assert_eq!(ends.count(), 1, "{call}");
     }
-    // A session that is over takes nothing more.
-    let again = house.chat(&json!({"session_id": id, "message": "and now?"}));
-    assert_eq!(again.status, 409, "{}", again.body);
-    assert_eq!(again.json()["error"]["code"], "not_waiting");
+    // A session that is over goes on with another sentence, here to a reply that nobody has recorded, and again after that.
+    for _ in 0..2 {
+        let again = house.said(&json!({"session_id": id, "message": "and now?"}));
+        assert_eq!(again["phase"], "failed", "{again}");
+        assert!(
+            again["message"].to_string().contains("`and now?`"),
+            "{again}"
+        );
+    }
+    let events = house.events(id);
+    let states: Vec<_> = of_kind(&events, "state")
+        .iter()
+        .map(|one| one["state"].clone())
+        .collect();
+    assert_eq!(
+        states[2..],
+        [
+            "completed",
+            "queued",
+            "running",
+            "failed",
+            "queued",
+            "running",
+            "failed"
+        ]
+    );
 }
 
 #[test]

@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -20,6 +22,8 @@ pub(crate) struct House {
     recordings: PathBuf,
     /// The tool about which a person is asked.
     ask: Option<String>,
+    /// Where the model is, in place of the recordings.
+    provider: Option<String>,
     pub(crate) backend: Process,
     executor: Option<Process>,
     /// Where the service listens.
@@ -56,27 +60,40 @@ pub(crate) fn shipped(path: &str) -> PathBuf {
 
 impl House {
     pub(crate) fn with_backend(recordings: &str) -> Self {
-        Self::with_backend_that_asks(recordings, None)
+        Self::begun(recordings, None, None)
     }
 
-    /// Both halves, where a person is asked about a tool.
-    pub(crate) fn asking(recordings: &str, tool: &str) -> Self {
-        let mut house = Self::with_backend_that_asks(recordings, Some(tool.to_owned()));
+    /// Both halves, with a model of chat completions at this address.
+    pub(crate) fn with_provider(url: String) -> Self {
+        let mut house = Self::begun("recordings", None, Some(url));
         house.dial_in();
         house
     }
 
-    fn with_backend_that_asks(recordings: &str, ask: Option<String>) -> Self {
+    /// Both halves, where a person is asked about a tool.
+    pub(crate) fn asking(recordings: &str, tool: &str) -> Self {
+        let mut house = Self::begun(recordings, Some(tool.to_owned()), None);
+        house.dial_in();
+        house
+    }
+
+    fn begun(recordings: &str, ask: Option<String>, provider: Option<String>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("service.token"), TOKEN).expect("a token");
         copy(&shipped("sample"), &folder.path().join("shop"));
         let recordings = shipped(recordings);
-        let (backend, address, dial) =
-            backend(folder.path(), &recordings, ask.as_deref(), "127.0.0.1:0");
+        let (backend, address, dial) = backend(
+            folder.path(),
+            &recordings,
+            ask.as_deref(),
+            provider.as_deref(),
+            &free_address(),
+        );
         Self {
             folder,
             recordings,
             ask,
+            provider,
             backend,
             executor: None,
             address,
@@ -127,6 +144,7 @@ impl House {
             self.folder.path(),
             &self.recordings,
             self.ask.as_deref(),
+            self.provider.as_deref(),
             &executors,
         );
         assert_eq!(dial, self.dial, "the executor would not find it again");
@@ -199,13 +217,34 @@ impl House {
     }
 }
 
+/// An address for executors that stays free while a backend is away: no system gives a port below 32,768 to somebody who asks for any.
+fn free_address() -> String {
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    let first = 20_000 + (std::process::id() * 16) % 10_000;
+    loop {
+        let port = first + TAKEN.fetch_add(1, Ordering::Relaxed);
+        let address = format!("127.0.0.1:{port}");
+        if TcpListener::bind(&address).is_ok() {
+            return address;
+        }
+    }
+}
+
 fn backend(
     folder: &Path,
     recordings: &Path,
     ask: Option<&str>,
+    provider: Option<&str>,
     executors: &str,
 ) -> (Process, String, String) {
     let mut backend = program();
+    if let Some(url) = provider {
+        backend.envs([
+            ("OPENAI_BASE_URL", url),
+            ("OPENAI_MODEL", "script"),
+            ("OPENAI_API_KEY", "none"),
+        ]);
+    }
     if let Some(tool) = ask {
         backend.args(["backend", "--confirm", tool]);
     } else {

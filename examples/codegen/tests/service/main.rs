@@ -8,4 +8,5 @@ mod ends;
 mod hostile;
 mod house;
 mod http;
+mod kills;
 mod restart;
