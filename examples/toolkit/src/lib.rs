@@ -28,5 +28,5 @@ pub use files::{
 pub use problem::{Kind, Problem};
 pub use sandbox::{Ended, Exit, Layers, Level, Limit, Sandbox, SandboxProblem, enter};
 pub use search::{Case, Findings, Hit, HitError, SearchProblem, Skipped, Stop, search_in_files};
-pub use shell::{CommandReport, Ending, Refusal, ShellProblem, Stream, run_shell};
+pub use shell::{CommandReport, Ending, ShellProblem, Stream, run_shell};
 pub use workspace::{Limits, Workspace, WorkspaceBuilder, WorkspaceError};

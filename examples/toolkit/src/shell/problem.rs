@@ -1,6 +1,5 @@
 //! Why a command was not run.
 
-use super::command_guard::Refusal;
 use crate::problem::Problem;
 use crate::sandbox::SandboxProblem;
 
@@ -13,9 +12,6 @@ pub enum ShellProblem {
     /// The folder to run in cannot be had.
     #[error(transparent)]
     Folder(#[from] Problem),
-    /// The command is plainly destructive.
-    #[error(transparent)]
-    Refused(#[from] Refusal),
     /// The command asks for more time than the workspace allows.
     #[error(
         "{asked} seconds are more than the {allowed} seconds that a command may run here; ask for at most {allowed}, and split what takes longer"

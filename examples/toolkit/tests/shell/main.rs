@@ -1,7 +1,6 @@
 //! `run_shell`, as a program and a model use it: what arrives, what comes back, and what is left afterwards.
 
 mod arguments;
-mod command_guard;
 mod endings;
 mod flood;
 #[path = "../common/reexec.rs"]
