@@ -17,6 +17,7 @@ mod misuse;
 mod order;
 mod react;
 mod recorded;
+mod remembered;
 mod resumed;
 mod runs;
 mod stores;

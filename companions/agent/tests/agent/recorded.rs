@@ -193,8 +193,8 @@ async fn a_run_that_goes_on_is_played_from_where_it_stands() {
     let agent = ContractAgent::builder(ToolCallingAgent::new(recorder, registry())).build();
     let messages = agent.run("go").await.messages;
     for (told, expected) in [(1, "4"), (3, "9"), (5, "two and three")] {
-        let replay = Replay::open(&path).expect("a recording");
-        let mut reply = replay.reply(Request::new(&messages[..told]));
+        let recording = Replay::open(&path).expect("a recording");
+        let mut reply = recording.reply(Request::new(&messages[..told]));
         let piece = std::future::poll_fn(|task| reply.as_mut().poll_next(task)).await;
         let text = match piece.expect("a reply") {
             Ok(Delta::Text(text)) => text,
@@ -204,8 +204,8 @@ async fn a_run_that_goes_on_is_played_from_where_it_stands() {
         assert!(text.contains(expected), "{told}: {text}");
     }
     // A conversation that the recording does not have is not played.
-    let replay = Replay::open(&path).expect("a recording");
-    let mut reply = replay.reply(Request::new(&messages[..2]));
+    let recording = Replay::open(&path).expect("a recording");
+    let mut reply = recording.reply(Request::new(&messages[..2]));
     let piece = std::future::poll_fn(|task| reply.as_mut().poll_next(task)).await;
     assert!(
         matches!(piece, Some(Err(ModelError::Diverged { .. }))),
