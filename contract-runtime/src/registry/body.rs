@@ -335,6 +335,7 @@ fn own(setup: &CallSetup<'_>, deadline: Option<At>) -> CallExtensions {
         deadline: Deadline(deadline.map(|deadline| deadline.at)),
         progress: context.reports(),
         log: context.logs(&input.id, &input.name),
+        context: OnceLock::new(),
     }
 }
 

@@ -25,7 +25,9 @@ pub(crate) type Values = HashMap<TypeId, Arc<dyn Any + Send + Sync>>;
 
 /// What a caller passes to a call besides its arguments; the model sees nothing of it.
 ///
-/// A `#[context]` parameter takes a value from here by its type. What is not given here comes from the registry.
+/// A `#[context]` parameter takes a value from here by its type. What is not given here comes from the registry. A parameter of this
+/// type itself is for what the body does: it has the values, the caller and the approver of the call, its cancellation and its
+/// deadline, and a [`Run`] that is [`within`](Run::within) it is nested in the run of the call.
 ///
 /// ```
 /// use contract_runtime::prelude::*;
@@ -60,6 +62,8 @@ struct ContextInner {
     progress: Progress,
     log: Log,
     run: Option<Run>,
+    /// The run of the call whose body was given this context.
+    outer_run: Option<Run>,
     observer: Observer,
     approver: Option<Approver>,
     caller: Option<Arc<str>>,
@@ -272,9 +276,36 @@ impl Context {
         ours.answers.extend(theirs.answers.iter().cloned());
         fill(&mut ours.cancellation, theirs.cancellation.as_ref());
         fill(&mut ours.run, theirs.run.as_ref());
+        fill(&mut ours.outer_run, theirs.outer_run.as_ref());
         ours.observer.add(theirs.observer.clone());
         fill(&mut ours.approver, theirs.approver.as_ref());
         fill(&mut ours.caller, theirs.caller.as_ref());
+        self
+    }
+
+    /// Returns the context that the body of a call is given: calls that are made with it belong to the body and not to the run.
+    #[cold]
+    pub(super) fn of_body(
+        &self,
+        call: CallInfo,
+        token: CancellationToken,
+        deadline: Deadline,
+    ) -> Self {
+        let mut context = self.clone().with(call).cancellation(token);
+        let brought = context.brought();
+        brought.deadline = deadline.0;
+        brought.outer_run = brought.run.take().or(brought.outer_run.take());
+        brought.observer = Observer::new();
+        brought.answers.clear();
+        brought.values.remove(&TypeId::of::<IdempotencyKey>());
+        context
+    }
+
+    /// Replaces the listeners of log messages by those of another context.
+    #[doc(hidden)]
+    pub fn log_of(mut self, other: &Self) -> Self {
+        let log = other.0.as_ref().map(|brought| brought.log.clone());
+        self.brought().log = log.unwrap_or_default();
         self
     }
 
@@ -323,6 +354,12 @@ impl Context {
     #[inline]
     pub(crate) fn own_run(&self) -> Option<&Run> {
         self.0.as_ref()?.run.as_ref()
+    }
+
+    /// Returns the run that a run with this context is nested in.
+    pub(super) fn run_around(&self) -> Option<&Run> {
+        let brought = self.0.as_ref()?;
+        brought.run.as_ref().or(brought.outer_run.as_ref())
     }
 
     pub(crate) fn history(&self) -> Option<&RunHistory> {

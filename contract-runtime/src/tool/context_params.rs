@@ -1,7 +1,7 @@
 //! Resolves `#[context]` parameters by their type.
 
 use std::any::{Any, TypeId, type_name};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::call::Call;
 use super::context::CancellationToken;
@@ -24,6 +24,8 @@ pub(crate) struct CallExtensions {
     pub(crate) deadline: Deadline,
     pub(crate) progress: Progress,
     pub(crate) log: Log,
+    /// What the body is given; most do not ask for it.
+    pub(crate) context: OnceLock<Context>,
 }
 
 impl CallExtensions {
@@ -35,6 +37,7 @@ impl CallExtensions {
             TypeId::of::<Deadline>(),
             TypeId::of::<Progress>(),
             TypeId::of::<Log>(),
+            TypeId::of::<Context>(),
             // Not every call has one.
             TypeId::of::<IdempotencyKey>(),
         ]
@@ -45,6 +48,19 @@ impl CallExtensions {
 impl<'c> Sources<'c> {
     fn find<T: 'static>(&self) -> Option<&'c T> {
         let of = TypeId::of::<T>();
+        if of == TypeId::of::<Context>() {
+            let context: &dyn Any = self.own.context.get_or_init(|| {
+                let CallExtensions {
+                    info,
+                    cancellation,
+                    deadline,
+                    ..
+                } = self.own;
+                self.context
+                    .of_body(info.clone(), cancellation.clone(), *deadline)
+            });
+            return context.downcast_ref();
+        }
         let own: [&'c (dyn Any + Send + Sync); 5] = [
             &self.own.info,
             &self.own.cancellation,
@@ -192,4 +208,4 @@ macro_rules! own {
     };
 }
 
-own!(CallInfo CancellationToken Deadline IdempotencyKey Progress Log);
+own!(CallInfo CancellationToken Context Deadline IdempotencyKey Progress Log);

@@ -145,10 +145,10 @@ impl Run {
         self
     }
 
-    /// Puts this run inside of the one that a context has: that one decides what this one leaves open, its observers
+    /// Puts this run inside of the one that a context has, or of the run of the call whose body has the context: that one decides what this one leaves open, its observers
     /// are told what those of this one are told, and it counts what this one counts.
     pub fn within(self, context: &Context) -> Self {
-        let Some(outer) = context.own_run() else {
+        let Some(outer) = context.run_around() else {
             return self;
         };
         let mut inner = self.with(|layer| {

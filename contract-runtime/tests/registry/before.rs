@@ -4,8 +4,9 @@ use std::future::{Ready, ready};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract_runtime::approval::ApprovalRequest;
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
-use contract_runtime::{Policy, Run, Status};
+use contract_runtime::{IdempotencyKey, Policy, Run, Status};
 
 /// Add two numbers.
 #[tool(read_only)]
@@ -321,4 +322,60 @@ async fn a_hook_that_waits_ends_a_blocking_call_inside_a_runtime() -> Result<(),
     assert_eq!(outcome.status(), Status::Cancelled);
     assert_eq!(outcome.effect(), contract_runtime::Effect::None);
     Ok(())
+}
+
+/// Say what a call inside of this one is given.
+#[tool(timeout = "1m")]
+async fn inside(#[context] registry: &Registry, #[context] context: Context) -> String {
+    let limited = context.deadline().is_some() && context.token().is_some();
+    let call = ToolCall::new("2", "asker", "{}");
+    let outcome = registry.call(call).context(context).await;
+    format!("{} {limited}", outcome.output().unwrap_or_default())
+}
+
+/// Say who is asking, and in which call.
+#[tool]
+fn asker(
+    #[context] call: &CallInfo,
+    #[context] user: &String,
+    #[context] context: &Context,
+    #[context] key: Option<&IdempotencyKey>,
+) -> String {
+    let caller = context.caller().unwrap_or_default();
+    format!("{user} {caller} {} {} {key:?}", call.id, context.has_run())
+}
+
+#[tokio::test]
+async fn a_call_with_the_context_of_a_body_is_one_of_the_body() {
+    let inner = Registry::builder()
+        .tool(asker)
+        .context_per_call::<String>()
+        .build()
+        .unwrap();
+    let registry = Registry::builder()
+        .tool(inside)
+        .context(inner)
+        .build()
+        .unwrap();
+    let before = Arc::new(Mutex::new(Vec::new()));
+    let (asked, told) = (Arc::clone(&before), Arc::clone(&before));
+    let run = Run::new().before_call(move |call, _| {
+        asked.lock().unwrap().push(call.name);
+        ready(Ok(()))
+    });
+    let began = Observer::new().call_began(move |call| {
+        told.lock()
+            .unwrap()
+            .push(format!("began {}", call.call.name));
+    });
+    let context = Context::new()
+        .with("ada".to_owned())
+        .identified_as("ada's client")
+        .idempotency_key(IdempotencyKey::new("of the outer call"))
+        .run(&run)
+        .observe(began);
+    let call = ToolCall::new("1", "inside", "{}");
+    let outcome = registry.call(call).context(context).await;
+    assert_eq!(outcome.output(), Some("ada ada's client 2 false None true"));
+    assert_eq!(*before.lock().unwrap(), ["began inside", "inside"]);
 }
