@@ -607,18 +607,19 @@ pub(crate) fn digest(parts: &[&str]) -> u128 {
 const NOT_AT_ONCE: &str = "a call that a tool makes cannot wait for an answer";
 const PANICKED: &str = "the program that asks about it failed";
 
-/// Waits for the decision on a request about a call at this depth, or says why there is none. A call inside of another does not
-/// wait at all.
+/// Waits for the decision on a request about a call at this depth, or says why there is none. A call inside of another waits only if it
+/// is one of a run, whose host can wait.
 pub(crate) async fn decide(
     approver: &Approver,
     request: ApprovalRequest,
     depth: usize,
+    is_of_run: bool,
 ) -> Result<Decision, &'static str> {
     let mut scope = Scope::aside(ContractScope::current().get());
     scope.depth = depth;
     let mut deciding = pin!(answer(ContractScope::new(scope), || approver.decide(request)));
     poll_fn(|task| match deciding.as_mut().poll(task) {
-        Poll::Pending if depth > 1 => Poll::Ready(Err(NOT_AT_ONCE)),
+        Poll::Pending if depth > 1 && !is_of_run => Poll::Ready(Err(NOT_AT_ONCE)),
         decision => decision.map(|decision| decision.map_err(|_| PANICKED)),
     })
     .await
@@ -644,7 +645,7 @@ pub(crate) async fn during_call(
     scope.tool.as_ref().clone_into(&mut request.tool);
     request.arguments = scope.secrets.masked(&scope.arguments);
     let mut questioning = Questioning::begin(Scope::below(Some(scope)), &request);
-    let decided = decide(approver, request.clone(), scope.depth).await;
+    let decided = decide(approver, request.clone(), scope.depth, scope.of_run).await;
     let decision = decided.unwrap_or_else(|why| Decision::Denied(why.to_owned()));
     questioning.decided(&decision);
     Some(decision)

@@ -353,7 +353,7 @@ impl Asked<'_> {
         request: ApprovalRequest,
     ) -> Result<Decision, FailureKind> {
         let depth = self.depth() + 1;
-        let decided = decide(approver, request, depth);
+        let decided = decide(approver, request, depth, self.setup.context.has_run());
         // A call that was not decided is not denied for the run, which may ask again.
         before_body(&self.setup.context, decided)
             .await?

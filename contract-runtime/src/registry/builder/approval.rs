@@ -12,7 +12,8 @@ impl Builder {
     /// The call waits for the decision, up to the deadline and the cancellation of its caller; while it waits nothing of it is
     /// held, and the timeout of the tool begins anew behind it. Without an approver the call ends as
     /// [`asked`](crate::Status::Asked), and the caller may make it again with an [`Answer`](crate::approval::Answer). A call that a tool
-    /// makes waits for nobody: it is denied, unless the decision is there at once. An approver that panics has denied.
+    /// makes is denied, unless the decision is there at once or the call is one of a [`Run`](crate::Run) of its own, such as of an
+    /// agent in the tool. An approver that panics has denied.
     ///
     /// ```
     /// use contract_runtime::prelude::*;
