@@ -161,6 +161,26 @@ pub enum Event {
         /// The tokens.
         usage: Usage,
     },
+    /// An event of the run of another agent, which the body of a call makes with the [`Context`](contract_runtime::Context) of its call.
+    Nested {
+        /// The id of the call.
+        call_id: String,
+        /// The name by which the tool was called.
+        tool: String,
+        /// The event.
+        event: Box<Self>,
+    },
+}
+
+impl Event {
+    /// Returns whether it is a piece of a reply.
+    pub(super) fn is_piece(&self) -> bool {
+        match self {
+            Self::TextDelta { .. } | Self::Reasoning { .. } => true,
+            Self::Nested { event, .. } => event.is_piece(),
+            _ => false,
+        }
+    }
 }
 
 /// What a model repeats in a loop.

@@ -7,6 +7,9 @@ use super::state::IterationState;
 
 /// A limit on the resources of a run, as a ready-made invariant.
 ///
+/// What runs nested in its calls use up counts, too: their requests, calls, failed calls, tokens and time, not the length and the
+/// repetitions of their conversations. A nested run stays within the budgets of its own agent and of every run around it.
+///
 /// ```
 /// use std::time::Duration;
 ///
@@ -64,7 +67,7 @@ impl Budget {
 
     pub(super) fn holds(self, state: &IterationState) -> bool {
         match self {
-            Self::Iterations(most) => state.replies() <= most,
+            Self::Iterations(most) => state.replies().saturating_add(state.nested_requests) <= most,
             Self::ToolCalls(most) => state.tool_calls <= most,
             Self::Errors(most) => state.errors <= most,
             Self::Time(most) => state.elapsed <= most,

@@ -8,7 +8,11 @@ use tokio::time::Instant;
 
 /// Measures the time that a run has used; clones share it.
 #[derive(Clone, Debug)]
-pub(super) struct RunClock(Arc<Mutex<Times>>);
+pub(super) struct RunClock {
+    times: Arc<Mutex<Times>>,
+    /// The clock of the run around this one, which stands still, too.
+    parent: Option<Box<Self>>,
+}
 
 #[derive(Debug)]
 struct Times {
@@ -23,18 +27,25 @@ struct Times {
 
 impl RunClock {
     /// Starts for a run that has used this much time already.
-    pub(super) fn start(used: Duration) -> Self {
+    pub(super) fn start(used: Duration, parent: Option<Self>) -> Self {
         let now = Instant::now();
-        Self(Arc::new(Mutex::new(Times {
+        let times = Times {
             began: now.checked_sub(used).unwrap_or(now),
             open: 0,
             since: now,
             thought: Duration::ZERO,
-        })))
+        };
+        Self {
+            times: Arc::new(Mutex::new(times)),
+            parent: parent.map(Box::new),
+        }
     }
 
     pub(super) fn asked(&self) {
-        let mut times = self.0.lock();
+        if let Some(parent) = &self.parent {
+            parent.asked();
+        }
+        let mut times = self.times.lock();
         if times.open == 0 {
             times.since = Instant::now();
         }
@@ -42,7 +53,10 @@ impl RunClock {
     }
 
     pub(super) fn answered(&self) {
-        let mut times = self.0.lock();
+        if let Some(parent) = &self.parent {
+            parent.answered();
+        }
+        let mut times = self.times.lock();
         times.open = times.open.saturating_sub(1);
         if times.open == 0 {
             let last = times.since.elapsed();
@@ -52,7 +66,7 @@ impl RunClock {
 
     /// The time since the run began in which no question was open.
     pub(super) fn elapsed(&self) -> Duration {
-        let times = self.0.lock();
+        let times = self.times.lock();
         let last = if times.open > 0 {
             times.since.elapsed()
         } else {

@@ -8,7 +8,9 @@ use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::observe::CheckEvent;
 use contract_runtime::{LogRecord, Violation};
 use parking_lot::{Mutex, MutexGuard};
+use tokio::sync::oneshot;
 
+use super::parent::Report;
 use crate::event::Event;
 
 /// A message from dispatch.
@@ -24,6 +26,8 @@ pub(super) enum QueuedEvent {
     Late(Box<Violation>),
     /// A call has ended, and has asked this if it ended as `asked`.
     Outcome(usize, Option<ApprovalRequest>),
+    /// A nested run reports something, and waits until the sender is dropped.
+    Nested(Report, oneshot::Sender<()>),
 }
 
 /// The capacity for checks and violations: a body that asserts in a loop does not yield before it ends.
@@ -48,6 +52,8 @@ struct Contents {
     /// How many of the events are messages of bodies.
     messages: usize,
     reader: Option<Waker>,
+    /// The run is over.
+    is_closed: bool,
 }
 
 impl EventQueue {
@@ -116,6 +122,27 @@ impl EventQueue {
         let mut queue = self.0.lock();
         queue.push_decisive(QueuedEvent::Outcome(index, asked));
         wake(queue);
+    }
+
+    /// Records what a nested run reports. The receiver ends when that is handled, or when the run is over.
+    pub(super) fn push_nested(&self, report: Report) -> oneshot::Receiver<()> {
+        let (sender, handled) = oneshot::channel();
+        let mut queue = self.0.lock();
+        if !queue.is_closed {
+            queue.push_decisive(QueuedEvent::Nested(report, sender));
+            wake(queue);
+        }
+        handled
+    }
+
+    /// Drops what nobody reads any more.
+    pub(super) fn close(&self) {
+        let closed = Contents {
+            is_closed: true,
+            ..Contents::default()
+        };
+        // Nested runs that wait are woken after the lock is released.
+        let _unread = std::mem::replace(&mut *self.0.lock(), closed);
     }
 
     /// Takes the next event, if there is one.

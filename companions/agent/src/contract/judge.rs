@@ -7,6 +7,7 @@ use contract_runtime::Violation;
 use serde_json::{Map, Value};
 
 use super::hooks::RunCondition;
+use super::parent::Report;
 use super::recovery::Recovery;
 use super::run::RunDriver;
 use super::state::IterationState;
@@ -52,6 +53,17 @@ impl RunDriver<'_> {
         }
         let mut ahead = self.state.clone();
         ahead.iterations += 1;
+        self.judge_ahead(ahead).await
+    }
+
+    /// Before the model of a nested run is asked.
+    pub(super) async fn judge_nested_request(&mut self) -> ControlFlow<Option<RunError>> {
+        self.state.nested_requests += 1;
+        self.judge_ahead(self.state.clone()).await
+    }
+
+    /// Judges the state that a request would lead to, here and then in the run around this one.
+    async fn judge_ahead(&self, mut ahead: IterationState) -> ControlFlow<Option<RunError>> {
         ahead.elapsed = self.clock.elapsed();
         // A condition that is only observed is reported when the step begins, and one that holds is not reported here.
         let policy = self.policy;
@@ -60,7 +72,9 @@ impl RunDriver<'_> {
                 && condition.policy(policy).0.ends_the_call()
                 && condition.judge(&ahead).is_some()
         };
-        self.judge_invariants(&ahead, is_broken).await
+        self.judge_invariants(&ahead, is_broken).await?;
+        self.out.report(Report::Request).await;
+        ControlFlow::Continue(())
     }
 
     /// Whether a condition on the answer exists, so that it is withheld until judged.
@@ -70,12 +84,14 @@ impl RunDriver<'_> {
             || answers.any(|condition| condition.policy(self.policy).0.ends_the_call())
     }
 
-    /// Before a call: what can be used up by calls alone.
+    /// Before a call, of this run or of a nested one: what can be used up by calls alone.
     pub(super) async fn judge_call(&self) -> ControlFlow<Option<RunError>> {
         let state = &self.state;
         let is_broken =
             |condition: &RunCondition<_>| condition.at_calls && condition.judge(state).is_some();
-        self.judge_invariants(state, is_broken).await
+        self.judge_invariants(state, is_broken).await?;
+        self.out.report(Report::Call).await;
+        ControlFlow::Continue(())
     }
 
     pub(super) async fn answer(&mut self, text: String) -> ControlFlow<Option<RunError>> {
@@ -225,7 +241,7 @@ impl RunDriver<'_> {
 
     /// A violation as others than the model may see it.
     fn redacted(&self, violation: &Violation) -> Violation {
-        if self.config.shows_values {
+        if self.shows_values {
             violation.clone()
         } else {
             violation.masked()

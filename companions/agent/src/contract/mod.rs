@@ -3,7 +3,8 @@
 //! `run` is the loop of a run, and makes the calls that the inner agent wants. `select` picks its next input, from dispatch
 //! (`event_queue`) or from the inner agent, and `judge` checks it against the `hooks` and `budget`s. `state` is what invariants read,
 //! `loop_detection` finds loops, `recovery` counts attempts, `calls` keeps the outcomes of calls, `clock` measures the time of the
-//! run, `result` is its result, `typed` the type of its answer, and `agent_run` how a program begins a run.
+//! run, `result` is its result, `typed` the type of its answer, `agent_run` how a program begins a run, and `parent` what it shares
+//! with runs that are nested in its calls.
 
 mod agent_run;
 mod budget;
@@ -13,6 +14,7 @@ mod event_queue;
 mod hooks;
 mod judge;
 mod loop_detection;
+mod parent;
 mod recovery;
 mod result;
 mod run;
@@ -21,7 +23,6 @@ mod state;
 mod typed;
 
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 
 use contract_runtime::ConditionKind;
@@ -35,6 +36,7 @@ pub use budget::Budget;
 pub use hooks::Hook;
 use hooks::RunCondition;
 pub use loop_detection::LoopDetection;
+use parent::Approver;
 pub use recovery::Recovery;
 pub use result::{RunResult, RunStatistics};
 pub use state::IterationState;
@@ -50,9 +52,6 @@ pub struct ContractAgent<A> {
     inner: A,
     config: RunConfig,
 }
-
-type Approver = Arc<dyn Fn(ApprovalRequest) -> Deciding + Send + Sync>;
-type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
 
 /// What a run is held to.
 struct RunConfig {
@@ -177,7 +176,7 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
 
     /// Includes the values of violations in events and results, too: arguments, tasks, answers that were rejected.
     ///
-    /// Without it only the model and observers read them.
+    /// Without it only the model and observers read them. A nested run shows them if the run around it does so, too.
     pub fn show_values(mut self, shows: bool) -> Self {
         self.config.shows_values = shows;
         self

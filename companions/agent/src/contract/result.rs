@@ -41,7 +41,7 @@ pub struct RunResult {
     pub iterations: u64,
     /// The counts of conditions.
     pub statistics: RunStatistics,
-    /// The tokens of the model's replies, as far as it reports them.
+    /// The tokens of the model's replies and of those of nested runs, as far as they are reported.
     pub usage: Usage,
     /// The last events, at most 1,000 of them, without pieces of text.
     pub steps: Vec<Event>,
@@ -106,7 +106,7 @@ impl Record {
     pub(super) fn event(&self, event: &Event) {
         let mut noted = self.locked();
         match event {
-            Event::TextDelta { .. } | Event::Reasoning { .. } => return,
+            event if event.is_piece() => return,
             Event::Omitted {
                 checks, violations, ..
             } => {

@@ -15,6 +15,7 @@ use super::agent_run::RunEvents;
 use super::calls::Stage;
 use super::clock::RunClock;
 use super::event_queue::{EventQueue, QueuedEvent};
+use super::parent::{Parent, Report, SharedRun};
 use super::recovery::Recovery;
 use super::result::Record;
 use super::select::{Input, Next, next_input, poll_inner, run_end};
@@ -77,8 +78,12 @@ pub(super) fn begin<A: InnerAgent>(
                 typed => (typed.and_then(Result::ok), None),
             };
             let queue = EventQueue::default();
-            let clock = RunClock::start(progress.elapsed);
-            let mut run = run_of(config, &turn.context, &record);
+            let parent = Parent::of(&turn.context);
+            let outer = parent.as_ref().map(|parent| &parent.run);
+            let clock = RunClock::start(progress.elapsed, outer.map(|run| run.clock.clone()));
+            let shared = shared(config, outer, &queue, &clock, &turn.context);
+            let shows_values = shared.shows_values;
+            let mut run = run_of(config, &shared, &turn.context, &record);
             let spent = IterationState::resumed(progress, &past);
             // In this process the calls may have been made in the same history, such as that of a run around both.
             let is_told = history.is_none() || history != run.history_id();
@@ -89,6 +94,8 @@ pub(super) fn begin<A: InnerAgent>(
             record.log.set_history(run.history_id());
             let observer = record.calls.observer(&queue, &clock);
             turn.context = std::mem::take(&mut turn.context)
+                .log_of(&shared.log)
+                .with(shared)
                 .run(&run)
                 .observe(observer)
                 .log({
@@ -102,8 +109,10 @@ pub(super) fn begin<A: InnerAgent>(
                 out: Output {
                     emitter,
                     record,
+                    parent,
                     verbose: config.verbose,
                 },
+                shows_values,
                 turn,
                 queue,
                 state: spent,
@@ -119,26 +128,34 @@ pub(super) fn begin<A: InnerAgent>(
                 events: 0,
                 withheld: Vec::new(),
             };
-            driver.note_spent();
-            let has_ended = ended.is_some();
-            let end = match (refused, ended) {
-                (Some(error), _) | (None, Some(Err(error))) => ControlFlow::Break(Some(error)),
-                (None, Some(Ok(text))) => driver.answered_before(text).await,
-                (None, None) => driver.run(&agent.inner, form.as_deref()).await,
-            };
-            if let ControlFlow::Break(Some(error)) = end {
-                if !has_ended {
-                    driver.emit_remaining(&error).await;
-                }
-                driver.out.emit(Event::Error { error }).await;
-            }
+            driver
+                .drive(&agent.inner, form.as_deref(), refused, ended)
+                .await;
         }
     });
     RunEvents { events, record }
 }
 
+/// What a run shares with those that are nested in its calls: its own, or that of the run around it.
+fn shared(
+    config: &RunConfig,
+    outer: Option<&SharedRun>,
+    queue: &EventQueue,
+    clock: &RunClock,
+    context: &Context,
+) -> SharedRun {
+    let approver = config.approver.clone();
+    SharedRun {
+        queue: queue.clone(),
+        clock: clock.clone(),
+        approver: approver.or_else(|| outer?.approver.clone()),
+        shows_values: config.shows_values && outer.is_none_or(|outer| outer.shows_values),
+        log: Context::new().log_of(outer.map_or(context, |outer| &outer.log)),
+    }
+}
+
 /// The run as dispatch sees it, inside of the one that its context may have already.
-fn run_of(config: &RunConfig, context: &Context, record: &Record) -> Run {
+fn run_of(config: &RunConfig, shared: &SharedRun, context: &Context, record: &Record) -> Run {
     let mut run = Run::new().observe(config.observer.clone());
     if config.recovery == Recovery::Terminate {
         run = run.stop_after_violation();
@@ -146,7 +163,7 @@ fn run_of(config: &RunConfig, context: &Context, record: &Record) -> Run {
     if let Some(policy) = config.policy {
         run = run.policy(policy);
     }
-    if let Some(approver) = config.approver.clone() {
+    if let Some(approver) = shared.approver.clone() {
         let record = record.clone();
         run = run.approver(move |request| {
             let (approver, record) = (approver.clone(), record.clone());
@@ -164,16 +181,27 @@ fn run_of(config: &RunConfig, context: &Context, record: &Record) -> Run {
 pub(super) struct Output {
     emitter: Emitter,
     pub(super) record: Record,
+    parent: Option<Parent>,
     verbose: bool,
 }
 
 impl Output {
+    /// Reports something to the run around this one, if there is one.
+    pub(super) async fn report(&self, report: Report) {
+        if let Some(parent) = &self.parent {
+            parent.report(report).await;
+        }
+    }
+
     pub(super) async fn emit(&self, event: Event) {
         self.record.event(&event);
         if self.verbose
             && let Ok(line) = serde_json::to_string(&event)
         {
             eprintln!("{line}");
+        }
+        if let Some(parent) = &self.parent {
+            parent.report_event(&event).await;
         }
         self.emitter.emit(event).await;
     }
@@ -192,6 +220,7 @@ pub(super) struct RunDriver<'a> {
     pub(super) run: Run,
     pub(super) out: Output,
     pub(super) turn: Turn,
+    pub(super) shows_values: bool,
     queue: EventQueue,
     pub(super) state: IterationState,
     /// What the run had spent before the step.
@@ -217,6 +246,29 @@ pub(super) struct RunDriver<'a> {
 }
 
 impl RunDriver<'_> {
+    /// Drives the run to its end.
+    async fn drive<A: InnerAgent>(
+        &mut self,
+        inner: &A,
+        form: Option<&str>,
+        refused: Option<RunError>,
+        ended: Option<Result<String, RunError>>,
+    ) {
+        self.note_spent();
+        let has_ended = ended.is_some();
+        let end = match (refused, ended) {
+            (Some(error), _) | (None, Some(Err(error))) => ControlFlow::Break(Some(error)),
+            (None, Some(Ok(text))) => self.answered_before(text).await,
+            (None, None) => self.run(inner, form).await,
+        };
+        if let ControlFlow::Break(Some(error)) = end {
+            if !has_ended {
+                self.emit_remaining(&error).await;
+            }
+            self.out.emit(Event::Error { error }).await;
+        }
+    }
+
     async fn run(
         &mut self,
         inner: &impl InnerAgent,
@@ -438,6 +490,18 @@ impl RunDriver<'_> {
                     self.report_end(index, end).await?;
                 }
             }
+            QueuedEvent::Nested(report, _handled) => match report {
+                Report::Request => return self.judge_nested_request().await,
+                Report::Call => {
+                    self.state.tool_calls += 1;
+                    return self.judge_call().await;
+                }
+                Report::Event(event) => {
+                    self.state.note_nested(&event);
+                    self.note_spent();
+                    self.out.emit(event).await;
+                }
+            },
         }
         ControlFlow::Continue(())
     }
@@ -456,8 +520,10 @@ impl RunDriver<'_> {
     async fn emit_remaining(&mut self, error: &RunError) {
         while let Some(event) = self.queue.next() {
             let is_told = match &event {
-                QueuedEvent::Event(_) | QueuedEvent::Entered(_) => true,
-                QueuedEvent::Ended(_) | QueuedEvent::Late(_) => false,
+                QueuedEvent::Event(_)
+                | QueuedEvent::Entered(_)
+                | QueuedEvent::Nested(Report::Event(_), _) => true,
+                QueuedEvent::Ended(_) | QueuedEvent::Late(_) | QueuedEvent::Nested(..) => false,
                 QueuedEvent::Outcome(index, _) => {
                     let calls = &self.out.record.calls;
                     let end = calls.end(*index);
@@ -594,6 +660,12 @@ impl RunDriver<'_> {
         if self.withheld.iter().any(is_thought) {
             self.emit_withheld().await;
         }
+    }
+}
+
+impl Drop for RunDriver<'_> {
+    fn drop(&mut self) {
+        self.queue.close();
     }
 }
 

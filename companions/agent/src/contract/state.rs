@@ -35,9 +35,11 @@ pub struct IterationState {
     pub iterations: u64,
     /// Useless replies that were requested again; no step began with them.
     pub asked_again: u64,
-    /// Calls that the model made, including refused ones.
+    /// Requests to models by runs nested in calls.
+    pub nested_requests: u64,
+    /// Calls that the model made, including refused ones and those of nested runs.
     pub tool_calls: u64,
-    /// Calls that did not succeed.
+    /// Calls that did not succeed, including those of nested runs.
     pub errors: u64,
     /// Time since the run began, without that in which a person was asked.
     #[serde(rename = "elapsed_ms", serialize_with = "milliseconds")]
@@ -61,7 +63,7 @@ pub struct IterationState {
     pub consecutive_same_observation: u64,
     /// How often in a row the last call came, with the same arguments.
     pub consecutive_same_action: u64,
-    /// The tokens of the model's replies so far, as far as it reports them.
+    /// The tokens of the model's replies so far, including those of nested runs, as far as they are reported.
     pub usage: Usage,
     #[serde(skip)]
     last_action: Option<(String, String)>,
@@ -103,6 +105,7 @@ impl IterationState {
         Self {
             iterations: progress.iterations,
             asked_again: progress.asked_again,
+            nested_requests: progress.nested_requests,
             tool_calls: progress.tool_calls,
             errors: progress.errors,
             elapsed: progress.elapsed,
@@ -115,6 +118,7 @@ impl IterationState {
         Progress {
             iterations: self.iterations,
             asked_again: self.asked_again,
+            nested_requests: self.nested_requests,
             tool_calls: self.tool_calls,
             errors: self.errors,
             elapsed: self.elapsed,
@@ -173,8 +177,18 @@ impl IterationState {
             Event::Retry { contract, .. } if contract == REPLY => self.asked_again += 1,
             _ => {}
         }
-        if !matches!(event, Event::TextDelta { .. } | Event::Reasoning { .. }) {
+        if !event.is_piece() {
             remember(&mut self.events, EVENTS, shortened(event));
+        }
+    }
+
+    /// Notes an event of a nested run, as far as it counts here.
+    pub(super) fn note_nested(&mut self, event: &Event) {
+        match event {
+            Event::Nested { event, .. } => self.note_nested(event),
+            Event::Observation { status, .. } => self.errors += u64::from(*status != Status::Ok),
+            Event::Usage { usage } => self.usage += *usage,
+            _ => {}
         }
     }
 

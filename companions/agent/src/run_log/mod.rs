@@ -93,6 +93,7 @@ pub(crate) enum Record {
 pub(crate) struct Progress {
     pub(crate) iterations: u64,
     pub(crate) asked_again: u64,
+    pub(crate) nested_requests: u64,
     pub(crate) tool_calls: u64,
     pub(crate) errors: u64,
     pub(crate) elapsed: Duration,

@@ -14,6 +14,7 @@ mod keys;
 mod late;
 mod loop_detection;
 mod misuse;
+mod nested;
 mod order;
 mod react;
 mod recorded;
