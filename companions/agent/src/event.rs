@@ -303,6 +303,12 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// Returns the name of its kind, as it is serialized.
+    pub(super) fn kind(&self) -> Option<String> {
+        let written = serde_json::to_value(self).ok()?;
+        written["kind"].as_str().map(str::to_owned)
+    }
+
     /// Whether the run has failed for good: it takes another task, and cannot be resumed.
     pub(super) const fn is_final(&self) -> bool {
         matches!(

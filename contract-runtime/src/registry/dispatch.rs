@@ -15,13 +15,13 @@ use crate::contract::history::CallEnd;
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Inherited, Phase, Scope};
 use crate::schema::arguments::{Examined, InvalidArguments, escaped};
-use crate::tool::Content;
 use crate::tool::call::Call;
 use crate::tool::dynamic::Runs;
 use crate::tool::failure::{Failure, FailureKind, Stopped};
 use crate::tool::observe::{ObservedCall, process_observes_calls};
 use crate::tool::outcome::{Effect, Ending, Notes, Outcome, OutputKind};
 use crate::tool::reply::Reply;
+use crate::tool::{Content, Status};
 
 impl Inner {
     /// Makes the call of a tool that waits for nothing, or of an unknown one. It does nothing about any other.
@@ -74,6 +74,7 @@ impl Inner {
             gen_ai.tool.r#type = "function",
             outcome = tracing::field::Empty,
             effect = tracing::field::Empty,
+            error.r#type = tracing::field::Empty,
         );
         let followed = async {
             let blocking = setup
@@ -96,6 +97,9 @@ impl Inner {
         let ending = followed.instrument(span.clone()).await;
         span.record("outcome", ending.status().name());
         span.record("effect", ending.effect.name());
+        if !matches!(ending.status(), Status::Ok | Status::Asked) {
+            span.record("error.type", ending.status().name());
+        }
         ending
     }
 

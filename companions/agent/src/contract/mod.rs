@@ -55,6 +55,7 @@ pub struct ContractAgent<A> {
 
 /// What a run is held to.
 struct RunConfig {
+    name: Option<String>,
     policy: Option<Policy>,
     observer: Observer,
     approver: Option<Approver>,
@@ -84,6 +85,7 @@ impl<A: InnerAgent> ContractAgent<A> {
         ContractAgentBuilder {
             inner,
             config: RunConfig {
+                name: None,
                 policy: None,
                 observer: Observer::new(),
                 approver: None,
@@ -101,6 +103,12 @@ impl<A: InnerAgent> ContractAgent<A> {
 }
 
 impl<A: InnerAgent> ContractAgentBuilder<A> {
+    /// Names the agent in the spans of its runs.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.config.name = Some(name.into());
+        self
+    }
+
     /// Sets the policy of every condition whose author did not choose one.
     pub fn policy(mut self, policy: Policy) -> Self {
         self.config.policy = Some(policy);

@@ -10,6 +10,7 @@ use std::time::UNIX_EPOCH;
 use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
 use contract_runtime::{Context, Effect, Outcome, Registry, Run, Status, ToolCall};
+use tracing::{Instrument as _, Span, field};
 
 use super::agent_run::RunEvents;
 use super::calls::Stage;
@@ -136,6 +137,21 @@ pub(super) fn begin<A: InnerAgent>(
     RunEvents { events, record }
 }
 
+/// The span of a run, with the names of the `OpenTelemetry` conventions for generative AI.
+fn span(config: &RunConfig) -> Span {
+    let name = config.name.as_deref();
+    tracing::info_span!(
+        "invoke_agent",
+        otel.name = name.map(|name| format!("invoke_agent {name}")),
+        otel.kind = "internal",
+        gen_ai.operation.name = "invoke_agent",
+        gen_ai.agent.name = name,
+        gen_ai.usage.input_tokens = field::Empty,
+        gen_ai.usage.output_tokens = field::Empty,
+        error.r#type = field::Empty,
+    )
+}
+
 /// What a run shares with those that are nested in its calls: its own, or that of the run around it.
 fn shared(
     config: &RunConfig,
@@ -246,7 +262,7 @@ pub(super) struct RunDriver<'a> {
 }
 
 impl RunDriver<'_> {
-    /// Drives the run to its end.
+    /// Drives the run to its end, inside of its span.
     async fn drive<A: InnerAgent>(
         &mut self,
         inner: &A,
@@ -255,18 +271,23 @@ impl RunDriver<'_> {
         ended: Option<Result<String, RunError>>,
     ) {
         self.note_spent();
+        let span = span(self.config);
         let has_ended = ended.is_some();
         let end = match (refused, ended) {
             (Some(error), _) | (None, Some(Err(error))) => ControlFlow::Break(Some(error)),
             (None, Some(Ok(text))) => self.answered_before(text).await,
-            (None, None) => self.run(inner, form).await,
+            (None, None) => self.run(inner, form).instrument(span.clone()).await,
         };
         if let ControlFlow::Break(Some(error)) = end {
             if !has_ended {
                 self.emit_remaining(&error).await;
             }
+            span.record("error.type", error.kind().as_deref());
             self.out.emit(Event::Error { error }).await;
         }
+        let usage = self.state.usage;
+        span.record("gen_ai.usage.input_tokens", usage.input_tokens);
+        span.record("gen_ai.usage.output_tokens", usage.output_tokens);
     }
 
     async fn run(

@@ -179,6 +179,8 @@ impl GenaiModel {
             gen_ai.operation.name = "chat",
             gen_ai.provider.name = settings.provider.facts().in_spans,
             gen_ai.request.model = %settings.model,
+            gen_ai.response.model = field::Empty,
+            gen_ai.response.finish_reasons = field::Empty,
             gen_ai.usage.input_tokens = field::Empty,
             gen_ai.usage.output_tokens = field::Empty,
             error.r#type = field::Empty,

@@ -1,9 +1,9 @@
-//! Violations of a run in the log of the program, like those of tools.
+//! The spans of a run, and its violations in the log of the program, like those of tools.
 
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 
-use contract_agent::{Budget, ContractAgent, Hook, Scripted};
+use contract_agent::{Budget, ContractAgent, Delta, Hook, Scripted, Usage};
 use contract_runtime::Policy;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
@@ -76,5 +76,91 @@ async fn a_violation_of_a_run_is_logged_without_its_values() {
             assert!(!logged.contains("SECRET"), "{logged}");
         }
     }
+    drop(listening);
+}
+
+/// Every span, one a line, with the number of the span around it; and what is recorded later.
+#[derive(Clone, Default)]
+struct Spans(Arc<Mutex<(Vec<String>, Vec<u64>)>>);
+
+struct Line<'l>(&'l mut String);
+
+impl Visit for Line<'_> {
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let _ = write!(self.0, " {field}={value:?}");
+    }
+}
+
+impl Subscriber for Spans {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() <= Level::INFO
+    }
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        let mut spans = self.0.lock().unwrap();
+        let around = spans.1.last().copied().unwrap_or_default();
+        let mut line = format!("{around} {}", span.metadata().name());
+        span.record(&mut Line(&mut line));
+        spans.0.push(line);
+        Id::from_u64(spans.0.len() as u64)
+    }
+    fn record(&self, span: &Id, values: &Record<'_>) {
+        let mut spans = self.0.lock().unwrap();
+        let index = usize::try_from(span.into_u64()).unwrap() - 1;
+        values.record(&mut Line(&mut spans.0[index]));
+    }
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn event(&self, _: &Event<'_>) {}
+    fn enter(&self, span: &Id) {
+        self.0.lock().unwrap().1.push(span.into_u64());
+    }
+    fn exit(&self, _: &Id) {
+        self.0.lock().unwrap().1.pop();
+    }
+}
+
+#[tokio::test]
+async fn a_run_is_a_span_around_its_calls_with_the_names_of_the_genai_conventions() {
+    let spans = Spans::default();
+    let listening = tracing::subscriber::set_default(spans.clone());
+    let model = |last: &str| {
+        Scripted::new()
+            .calls(
+                "",
+                [("root", r#"{"of":4}"#), ("hide", r#"{"what":"fail"}"#)],
+            )
+            .reply([
+                Delta::Text(last.to_owned()),
+                Delta::Usage(Usage::new(12, 3)),
+            ])
+    };
+    for (last, error) in [("two", ""), ("", " error.type=\"no_answer\"")] {
+        let agent = ContractAgent::builder(inner(&model(last)))
+            .name("roots")
+            .build();
+        rebuild_interest_cache();
+        agent.run("go").await;
+        let lines = std::mem::take(&mut spans.0.lock().unwrap().0);
+        let run = " gen_ai.operation.name=\"invoke_agent\" gen_ai.agent.name=\"roots\"";
+        let usage = " gen_ai.usage.input_tokens=12 gen_ai.usage.output_tokens=3";
+        let name = "0 invoke_agent otel.name=\"invoke_agent roots\" otel.kind=\"internal\"";
+        assert_eq!(lines[0], format!("{name}{run}{error}{usage}"));
+        assert_eq!(lines.len(), 3, "{lines:?}");
+        for (line, (tool, error)) in lines[1..]
+            .iter()
+            .zip([("root", None), ("hide", Some(" error.type=\"failed\""))])
+        {
+            let name = format!("1 execute_tool otel.name=execute_tool {tool} ");
+            assert!(line.starts_with(&name), "{line}");
+            assert_eq!(line.contains("error.type"), error.is_some(), "{line}");
+            assert!(line.ends_with(error.unwrap_or("effect=\"none\"")), "{line}");
+        }
+    }
+    // Without a name.
+    let agent = ContractAgent::builder(inner(&model("two"))).build();
+    agent.run("go").await;
+    let lines = std::mem::take(&mut spans.0.lock().unwrap().0);
+    let start =
+        "0 invoke_agent otel.kind=\"internal\" gen_ai.operation.name=\"invoke_agent\" gen_ai.usage";
+    assert!(lines[0].starts_with(start), "{lines:?}");
     drop(listening);
 }

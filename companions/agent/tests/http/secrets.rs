@@ -7,11 +7,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use contract_agent::{GenaiBuildError, GenaiModel, Provider};
 use contract_dialects::StrictDialect;
+use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::{Event, Metadata, span};
 
 use crate::server::{Server, says, status};
 use crate::tools::{KEY, built, ended, model};
+use crate::wire::SERVED;
 
 thread_local! {
     /// What is told on this thread, once somebody listens.
@@ -102,6 +104,48 @@ async fn a_key_is_in_no_span_and_no_event() {
     assert!(told.contains("\nhyper_util"), "other crates tell: {told}");
     assert!(!told.contains(KEY), "{told}");
     assert!(!told.contains("another-secret"), "{told}");
+}
+
+#[tokio::test]
+async fn the_span_of_a_reply_has_the_model_that_replied_and_why_it_ended() {
+    let length = json!({"model": SERVED, "choices": [{"message": {"content": "It"}, "finish_reason": "length"}]});
+    let of = [
+        (Provider::OpenAi, says("done"), "stop", ""),
+        (Provider::Anthropic, says("done"), "end_turn", ""),
+        (Provider::Gemini, says("done"), "STOP", ""),
+        (
+            Provider::OpenAi,
+            status(
+                200,
+                &[("content-type", "application/json")],
+                &length.to_string(),
+            ),
+            "length",
+            " error.type=\"too_long\"",
+        ),
+    ];
+    for (provider, answer, reason, error) in of {
+        for streams in [true, false] {
+            if streams && !error.is_empty() {
+                continue;
+            }
+            let server = Server::with([answer.clone()]).await;
+            TOLD.set(Some(String::new()));
+            let model = model(&server, provider).streaming(streams);
+            let result = built(model).build().run("go").await;
+            assert_eq!(result.success, error.is_empty());
+            let told = TOLD.take().unwrap_or_default();
+            let ended = format!(
+                " gen_ai.response.model=\"{SERVED}\" gen_ai.response.finish_reasons=[\"{reason}\"]"
+            );
+            assert_eq!(told.matches(&ended).count(), 1, "{told}");
+            assert_eq!(
+                told.matches(" error.type=\"too_long\"").count(),
+                usize::from(!error.is_empty()),
+                "{told}"
+            );
+        }
+    }
 }
 
 #[tokio::test]

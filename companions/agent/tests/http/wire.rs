@@ -34,11 +34,15 @@ pub(crate) fn named(name: &str, mut value: Value) -> String {
     format!("event: {name}\ndata: {value}\n\n")
 }
 
+/// The name that servers give the model that replies.
+pub(crate) const SERVED: &str = "some-model-2025-12-01";
+
 /// A chunk of chat completions.
 pub(crate) fn chunk(delta: &Value, reason: Option<&str>) -> String {
     data(&json!({
         "id": "chatcmpl-1",
         "object": "chat.completion.chunk",
+        "model": SERVED,
         "choices": [{"index": 0, "delta": delta, "finish_reason": reason}],
     }))
 }
@@ -184,6 +188,7 @@ fn chat_completion(answer: &Answer) -> Value {
     json!({
         "id": "chatcmpl-1",
         "object": "chat.completion",
+        "model": SERVED,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
         "usage": chat_completion_usage(),
     })
@@ -192,7 +197,8 @@ fn chat_completion(answer: &Answer) -> Value {
 fn message_events(answer: &Answer) -> Vec<String> {
     let (thought, answer) = taken_apart(answer);
     let usage = json!({"input_tokens": 6, "cache_read_input_tokens": 4, "output_tokens": 1});
-    let start = json!({"message": {"role": "assistant", "content": [], "usage": usage}});
+    let message = json!({"role": "assistant", "model": SERVED, "content": [], "usage": usage});
+    let start = json!({"message": message});
     let mut events = vec![named("message_start", start), named("ping", json!({}))];
     let mut block = |index: usize, content: Value, deltas: Vec<Value>| {
         let start = json!({"index": index, "content_block": content});
@@ -267,6 +273,7 @@ fn message(answer: &Answer) -> Value {
     json!({
         "type": "message",
         "role": "assistant",
+        "model": SERVED,
         "content": content,
         "stop_reason": reason,
         "usage": {
@@ -296,6 +303,7 @@ fn gemini(answer: &Answer) -> Value {
     }
     json!({
         "candidates": [{"content": {"role": "model", "parts": parts}, "finishReason": "STOP"}],
+        "modelVersion": SERVED,
         "usageMetadata": {
             "promptTokenCount": 10,
             "cachedContentTokenCount": 4,

@@ -13,7 +13,7 @@ use genai::chat::{
 use genai::{Client, ServiceTarget};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
-use tracing::Span;
+use tracing::{Span, field};
 
 use super::fault::Faults;
 use super::provider::Provider;
@@ -39,6 +39,8 @@ const REMEMBERED: usize = 8_000;
 #[derive(Default)]
 struct Seen {
     any: bool,
+    /// The model that replied, by its provider's name.
+    model: Option<String>,
     reason: Option<String>,
     said: String,
     reasoning: String,
@@ -59,6 +61,10 @@ impl Seen {
                 .filter(|text| !text.is_empty())
         };
         self.any = true;
+        let model = ["/model", "/message/model", "/modelVersion"];
+        if let Some(model) = model.into_iter().find_map(text) {
+            self.model = Some(model.to_owned());
+        }
         let completion = ["/choices/0/delta/refusal", "/choices/0/message/refusal"];
         if let Some(said) = completion.into_iter().find_map(text) {
             self.reason.get_or_insert_with(|| "refusal".to_owned());
@@ -323,6 +329,10 @@ impl ReplyEmitter<'_> {
     }
 
     async fn ending(&mut self, ending: Ending, faults: Faults<'_>) -> Result<(), ModelError> {
+        let (model, reason) = (ending.seen.model.as_deref(), ending.reason.raw());
+        self.span.record("gen_ai.response.model", model);
+        self.span
+            .record("gen_ai.response.finish_reasons", field::debug([reason]));
         if let Some(usage) = ending.usage {
             self.span
                 .record("gen_ai.usage.input_tokens", usage.input_tokens);
