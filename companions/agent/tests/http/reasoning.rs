@@ -1,8 +1,10 @@
 //! Reasoning goes back to the provider and model that gave it, and only to them.
 
+use std::sync::Arc;
+
 use contract_agent::{
-    ConstrainedAgent, ContractAgent, Event, GenaiModel, Message, Provider, ReasoningEffort,
-    Recovery, RunResult, RunState, ToolChoice, Usage,
+    ConstrainedAgent, ContractAgent, Event, GenaiModel, MemoryStore, Message, Provider,
+    ReasoningEffort, Recovery, RunResult, RunState, RunStore as _, ToolChoice, Usage,
 };
 use serde_json::{Value, json};
 
@@ -110,15 +112,30 @@ async fn a_stored_reply_keeps_its_reasoning_when_the_run_goes_on() {
     for provider in Provider::ALL {
         let server = thinking_server().await;
         let agent = || built(model(&server, provider)).build();
-        let state = agent().run("What is the root of 9?").await.state;
-        let mut state = serde_json::to_value(&state).expect("a state serialises");
+        let store = MemoryStore::new();
+        let state = RunState::open(Arc::new(store.clone()), "run").await;
+        let state = state.expect("a new run");
+        assert!(
+            agent()
+                .run_after(state, "What is the root of 9?")
+                .await
+                .success
+        );
         // The task and the reply with the calls.
-        state["messages"].as_array_mut().unwrap().truncate(2);
-        state["answer"] = Value::Null;
+        let cut = MemoryStore::new();
+        for (expected, record) in (0..).zip(store.read("run").await.expect("records")) {
+            cut.append("run", expected, &record)
+                .await
+                .expect("a record");
+            if record.contains(r#""role":"assistant""#) {
+                break;
+            }
+        }
         let server = Server::with([reasons("A root\n it is. ", says("")), says("It is 3.")]).await;
         // So that the server knows this reasoning.
         let _ = built(model(&server, provider)).build().run("go").await;
-        let state: RunState = serde_json::from_value(state).expect("it is a state");
+        let state = RunState::open(Arc::new(cut), "run").await;
+        let state = state.expect("a run");
         let result = built(model(&server, provider)).build().resume(state).await;
         succeeded(&result, &provider.to_string());
         assert_eq!(observed(&result).len(), 2, "{provider}");

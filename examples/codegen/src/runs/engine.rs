@@ -18,7 +18,7 @@ use super::record::{Elsewhere, RunId, RunRecord, RunView};
 use super::refused::{Refused, WAITING, judge};
 use super::run::{Run, now_ms};
 use super::run_store::RunStore;
-use super::work::{open_calls, work};
+use super::work::work;
 use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, RunState, Step};
 use crate::model::Models;
 
@@ -257,7 +257,7 @@ impl Engine {
                 run_store.name()
             );
             let text = record.message.clone();
-            let ends = open_calls(&run).into_iter().map(|(call_id, tool)| {
+            let ends = run.open_calls().into_iter().map(|(call_id, tool)| {
                 Happening::ToolResult {
                     call_id,
                     tool,

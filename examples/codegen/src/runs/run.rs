@@ -142,6 +142,21 @@ impl Run {
         inner.events.iter().filter(ended).count()
     }
 
+    /// The calls that have no end in the events, by id and tool.
+    pub(super) fn open_calls(&self) -> Vec<(String, String)> {
+        let mut open: Vec<(String, String)> = Vec::new();
+        for event in &self.locked().events {
+            match &event.what {
+                Happening::ToolCall { call_id, tool, .. } => {
+                    open.push((call_id.clone(), tool.clone()));
+                }
+                Happening::ToolResult { call_id, .. } => open.retain(|(id, _)| id != call_id),
+                _ => {}
+            }
+        }
+        open
+    }
+
     /// When the model was last told to begin or to go on, in milliseconds since 1970, UTC.
     pub(super) fn turn_began_ms(&self) -> u64 {
         let inner = self.locked();

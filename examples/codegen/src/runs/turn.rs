@@ -1,10 +1,12 @@
 //! One turn of a run: the model works until it answers, asks or fails.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract_agent::{
-    Budget, ContractAgent, Event, Hook, Message, Recovery, RunState as AgentLog, ToolCallingAgent,
+    Budget, ContractAgent, Event, Hook, Message, Model, Recovery, RunState as AgentLog,
+    ToolCallingAgent,
 };
 use contract_remote::Session;
 use contract_runtime::approval::{ApprovalRequest, Decision};
@@ -12,11 +14,10 @@ use contract_runtime::{Status, ToolCall};
 use serde_json::Value;
 
 use super::bootstrap::look_around;
-use super::engine::Shared;
 use super::line::Line;
 use super::run::Run;
+use super::run_store::RunStore;
 use super::translate::{Translator, told_call};
-use super::work::open_calls;
 use crate::changes::Changes;
 use crate::contract::{Happening, Question, RunEvent};
 use crate::model::RecordingModel;
@@ -59,27 +60,25 @@ pub(super) enum Ending {
 
 /// Lets the model work until it answers, asks or fails. Without a task the turn goes on that an earlier process began.
 pub(super) async fn turn<F>(
-    shared: &Shared,
     run: &Run,
     session: &Session,
-    mut log: AgentLog,
+    log: AgentLog,
     task: Option<String>,
+    model: Arc<dyn Model>,
     approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
-    before: &mut Before,
 ) -> Turn
 where
     F: Future<Output = Decision> + Send + 'static,
 {
     let mut translator = Translator::new(session.toolbelt());
     if let Some(text) = task.clone() {
-        log = begin(log, shared, run, session, before).await;
         run.record_event(Happening::Message { text });
     } else {
         for call in untold(&log.messages(), run) {
             run.record_event(told_call(&call));
         }
     }
-    let (model, recorded) = RecordingModel::new(shared.models.model());
+    let (model, recorded) = RecordingModel::new(model);
     let inner = ToolCallingAgent::new(model, session.registry().clone());
     let agent = ContractAgent::builder(inner)
         .task_pre(Hook::new("a task").message("say what to do"), |task| {
@@ -144,9 +143,9 @@ where
 }
 
 /// Looks around before the first turn, and at what has changed before a later one.
-async fn begin(
+pub(super) async fn begin(
     log: AgentLog,
-    shared: &Shared,
+    run_store: &RunStore,
     run: &Run,
     session: &Session,
     before: &mut Before,
@@ -159,7 +158,7 @@ async fn begin(
             None => {}
         }
         let first = before.first.clone();
-        let kept = run.change_anyway(&shared.run_store, |record| {
+        let kept = run.change_anyway(run_store, |record| {
             record.before = first;
             Ok(Vec::new())
         });
@@ -197,7 +196,7 @@ fn untold(messages: &[Message], run: &Run) -> Vec<ToolCall> {
 /// Whether an earlier process has told how this call ended.
 fn is_told(event: &Event, run: &Run) -> bool {
     match event {
-        Event::Observation { call_id, .. } => !open_calls(run).iter().any(|(id, _)| id == call_id),
+        Event::Observation { call_id, .. } => !run.open_calls().iter().any(|(id, _)| id == call_id),
         _ => false,
     }
 }

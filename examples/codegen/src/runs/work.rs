@@ -13,7 +13,7 @@ use super::refused::Refused;
 use super::run::Run;
 use super::run_store::RunStore;
 use super::translate::shortened;
-use super::turn::{Before, Ending, changes, turn};
+use super::turn::{Before, Ending, begin, changes, turn};
 use crate::contract::{Happening, RunState, Step};
 
 /// What is told where a run goes on that an earlier process was at work at.
@@ -88,16 +88,24 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
         return;
     }
     let decided = decided.filter(|(asked, _)| {
-        let open = open_calls(run);
+        let open = run.open_calls();
         is_resumed && open.iter().any(|(id, _)| *id == asked.call_id)
     });
     let approver = approver(run, &shared.run_store, decided);
     let task = (!is_begun).then_some(text);
+    let model = shared.models.model();
+    let turn = async {
+        let log = match task {
+            Some(_) => begin(log, &shared.run_store, run, session, &mut before).await,
+            None => log,
+        };
+        turn(run, session, log, task, model, approver).await
+    };
     let working = async {
         tokio::select! {
             biased;
             () = run.stop.cancelled() => None,
-            done = turn(shared, run, session, log, task, approver, &mut before) => Some(done),
+            done = turn => Some(done),
         }
     };
     let done = tokio::select! {
@@ -161,19 +169,6 @@ async fn fail(run: &Run, run_store: &RunStore, why: &str) {
     let _ = failed.await;
 }
 
-/// The calls of a run that have no end in its log, by id and tool.
-pub(super) fn open_calls(run: &Run) -> Vec<(String, String)> {
-    let mut open: Vec<(String, String)> = Vec::new();
-    for event in run.after(0) {
-        match event.what {
-            Happening::ToolCall { call_id, tool, .. } => open.push((call_id, tool)),
-            Happening::ToolResult { call_id, .. } => open.retain(|(id, _)| *id != call_id),
-            _ => {}
-        }
-    }
-    open
-}
-
 /// When a call began, in milliseconds since 1970, UTC (RFC 9562, 5.7, "UUID Version 7", 2024).
 fn began(call: &CallRecord) -> u64 {
     let digits = call.key.tool_id.to_string().replace('-', "");
@@ -183,7 +178,7 @@ fn began(call: &CallRecord) -> u64 {
 
 /// The ends of calls that the events lack, as the store has them, among the calls since their turn began: conversations use ids again.
 async fn ends(shared: &Shared, run: &Run) -> Vec<Happening> {
-    let open = open_calls(run);
+    let open = run.open_calls();
     if open.is_empty() {
         return Vec::new();
     }
