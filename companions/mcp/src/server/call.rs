@@ -22,11 +22,10 @@ use super::open_questions::Owner;
 use super::revision::Revision;
 use crate::original;
 
-/// The session of a call; among the extensions of its HTTP request.
+/// The session of a call over HTTP; among the extensions of its HTTP request.
 #[derive(Clone, Debug)]
 pub(super) struct CallSession {
-    /// Its id over HTTP; one pair of streams has one session.
-    pub(super) id: Option<Arc<str>>,
+    pub(super) id: Arc<str>,
     /// Cancelled when it ends.
     pub(super) end: CancellationToken,
     pub(super) run: Run,
@@ -35,19 +34,9 @@ pub(super) struct CallSession {
 }
 
 impl CallSession {
-    /// The same session, for calls that its client has sent together, because its model asked for them together.
-    pub(super) fn turn(&self) -> Self {
-        Self {
-            id: self.id.clone(),
-            end: self.end.clone(),
-            run: self.run.turn(),
-            level: self.level.clone(),
-        }
-    }
-
     /// Who is asked what its calls ask.
     pub(super) fn owner(&self) -> Owner {
-        self.id.clone().map_or(Owner::Anybody, Owner::Session)
+        Owner::Session(Arc::clone(&self.id))
     }
 }
 
@@ -56,11 +45,10 @@ pub(super) fn session_run<'s>(shared: &'s Shared, extensions: &'s Extensions) ->
     session(extensions).map_or(shared.connection.as_ref(), |session| Some(&session.run))
 }
 
-/// The session of a request, if it has one.
+/// The session of a request over HTTP, if it has one.
 pub(super) fn session(extensions: &Extensions) -> Option<&CallSession> {
-    let parts = extensions.get::<Parts>();
-    let over_http = parts.and_then(|parts| parts.extensions.get::<CallSession>());
-    over_http.or_else(|| extensions.get::<CallSession>())
+    let parts = extensions.get::<Parts>()?;
+    parts.extensions.get::<CallSession>()
 }
 
 /// Which log messages the client of a session wants.
@@ -185,8 +173,7 @@ async fn outcome(
         let notifications = notifications.clone();
         given = given.log(move |record| notifications.log(record));
     }
-    let parts = context.extensions.get::<Parts>();
-    let session = parts.and_then(|parts| parts.extensions.get::<CallSession>());
+    let session = session(&context.extensions);
     let gone = async {
         let end = session.map_or(&shared.end, |session| &session.end);
         tokio::select! {

@@ -143,9 +143,6 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
     <&RawValue>::deserialize(from).map(Some)
 }
 
-/// The most messages in one batch.
-const BATCH: usize = 100;
-
 const CALL: &str = "tools/call";
 const LIST: &str = "tools/list";
 
@@ -166,7 +163,7 @@ fn plain_call(text: &[u8]) -> Option<(RequestId, Call<'_>)> {
     is_plain.then_some((id, call))
 }
 
-/// Parses a message that is not part of a batch.
+/// Parses a message.
 pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Rejection> {
     if let Some((id, call)) = plain_call(text) {
         return request(&id, call);
@@ -225,25 +222,9 @@ fn without(text: &[u8], part: &str) -> Option<Vec<u8>> {
     Some([before, b"{}", after].concat())
 }
 
-pub(super) fn is_batch(text: &[u8]) -> bool {
-    text.trim_ascii_start().starts_with(b"[")
-}
-
-/// Splits a batch into its messages, each as it was written.
-pub(super) fn batch(text: &[u8]) -> Result<Vec<Vec<u8>>, Rejection> {
-    let messages: Vec<&RawValue> =
-        serde_json::from_slice(text).map_err(|error| not_a_message(None, &error))?;
-    if messages.is_empty() || messages.len() > BATCH {
-        let why = format!("a batch has 1 to {BATCH} messages");
-        return Err(Rejection::new(None, ErrorCode::INVALID_REQUEST, why));
-    }
-    let bytes = |message: &RawValue| message.get().as_bytes().to_vec();
-    Ok(messages.into_iter().map(bytes).collect())
-}
-
 fn envelope(text: &[u8]) -> Result<Envelope<'_>, Rejection> {
-    if is_batch(text) {
-        let why = "a message is one object; an array of messages is accepted only in revision 2025-03-26, and not inside another array";
+    if text.trim_ascii_start().starts_with(b"[") {
+        let why = "JSON-RPC batches are not supported; send each message on its own";
         return Err(Rejection::new(None, ErrorCode::INVALID_REQUEST, why));
     }
     let envelope: Envelope<'_> =

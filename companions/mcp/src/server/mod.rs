@@ -13,7 +13,6 @@
 //! | `beside` | a handler of the host for what is not about tools |
 //! | `guarded` | futures of the host that may panic |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
-//! | `batch` | JSON-RPC batches, which revision 2025-03-26 has |
 //! | `message` | parsing a message, with the exact text of its arguments |
 //! | `stdio`, `ndjson_transport` | one client, one message per line |
 //! | `unread` | how much output a client has not read |
@@ -26,7 +25,6 @@
 mod answer;
 mod ask;
 mod auth;
-mod batch;
 mod beside;
 mod call;
 mod guarded;

@@ -7,8 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, GetExtensions as _, RequestId, ServerJsonRpcMessage,
-    ServerResult,
+    ClientJsonRpcMessage, ClientNotification, RequestId, ServerJsonRpcMessage, ServerResult,
 };
 use rmcp::service::{RoleServer, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -18,8 +17,6 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use super::batch::Batches;
-use super::call::CallSession;
 use super::limits::Limits;
 use super::message::{self, Rejection};
 use super::revision::Revision;
@@ -51,14 +48,6 @@ pub(super) struct NdjsonTransport<R> {
     begun: bool,
     revision: Option<Revision>,
     running: HashSet<RequestId>,
-    /// `None` if the revision has no batches.
-    batches: Option<Batches>,
-    /// What the calls of the client are part of.
-    session: Option<CallSession>,
-    /// The same for those of the batch that is being read, which are of one turn.
-    turn: Option<CallSession>,
-    /// The message that is being read belongs to a batch.
-    in_batch: bool,
     /// The deadline for the calls of a client that has disconnected.
     last: Option<Instant>,
     grace: Duration,
@@ -75,7 +64,6 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
         write: impl AsyncWrite + Unpin + Send + 'static,
         limits: Limits,
         end: CancellationToken,
-        session: Option<CallSession>,
     ) -> Self {
         let (out, ready) = mpsc::channel(WAITING);
         let unwritable = CancellationToken::new();
@@ -98,10 +86,6 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
             begun: false,
             revision: None,
             running: HashSet::new(),
-            batches: None,
-            session,
-            turn: None,
-            in_batch: false,
             last: None,
             grace: limits.grace,
             patience: limits.patience,
@@ -163,32 +147,21 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
         }
     }
 
+    /// Queues an answer of the transport's own, as soon as there is room.
     fn refuse(&mut self, rejection: Rejection) {
         let answer = rejection.into_answer(self.revision);
-        match &mut self.batches {
-            Some(batches) if self.in_batch => batches.refuse(answer),
-            _ => self.reply(answer),
-        }
-    }
-
-    /// Queues an answer of the transport's own, as soon as there is room.
-    fn reply(&mut self, answer: Vec<u8>) {
         let waiting = self.refusal.get_or_insert_default();
         waiting.extend_from_slice(&terminated(answer));
     }
 
-    /// Serializes a message to be sent; the text is empty if it waits for the rest of its batch.
+    /// Serializes a message to be sent.
     fn encode(&mut self, message: &ServerJsonRpcMessage) -> io::Result<Vec<u8>> {
         let text = serde_json::to_vec(message)?;
         let id = match message {
             ServerJsonRpcMessage::Response(response) => {
                 if let ServerResult::InitializeResult(begun) = &response.result {
                     self.begun = true;
-                    let revision = Revision::of(&begun.protocol_version);
-                    self.revision = Some(revision);
-                    if revision.has_batches() {
-                        self.batches = Some(Batches::default());
-                    }
+                    self.revision = Some(Revision::of(&begun.protocol_version));
                 }
                 Some(&response.id)
             }
@@ -198,23 +171,7 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
         if let Some(id) = id {
             self.running.remove(id);
         }
-        Ok(match (id, &mut self.batches) {
-            (Some(id), Some(batches)) => match batches.answer(id, text) {
-                Ok(completed) => completed.map(terminated).unwrap_or_default(),
-                Err(alone) => terminated(alone),
-            },
-            _ => terminated(text),
-        })
-    }
-
-    /// Moves on to the next message of a batch, if there is one.
-    fn next_of_batch(&mut self) -> bool {
-        let next = self.batches.as_mut().and_then(Batches::next);
-        self.in_batch = next.is_some();
-        if let Some(next) = next {
-            self.line = next;
-        }
-        self.in_batch
+        Ok(terminated(text))
     }
 
     /// Parses a line to a message; `None` if there is nothing left to do about it.
@@ -223,30 +180,11 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
         if line.is_empty() {
             return None;
         }
-        if let Some(batches) = &mut self.batches
-            && !self.in_batch
-            && message::is_batch(line)
-        {
-            match message::batch(line) {
-                Ok(messages) => {
-                    batches.begin(messages);
-                    self.turn = self.session.as_ref().map(CallSession::turn);
-                }
-                Err(rejection) => self.refuse(rejection),
-            }
-            return None;
-        }
         match message::read(line) {
-            Ok(ClientJsonRpcMessage::Request(mut request)) => {
+            Ok(ClientJsonRpcMessage::Request(request)) => {
                 if !self.running.insert(request.id.clone()) {
                     self.refuse(Rejection::in_use(&request.id));
                     return None;
-                }
-                if let (true, Some(batches)) = (self.in_batch, &mut self.batches) {
-                    batches.wait(&request.id);
-                    if let Some(turn) = &self.turn {
-                        request.request.extensions_mut().insert(turn.clone());
-                    }
                 }
                 Some(ClientJsonRpcMessage::Request(request))
             }
@@ -258,10 +196,6 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
                 {
                     // It gets no answer, so its id is free again.
                     self.running.remove(id);
-                    let completed = self.batches.as_mut().and_then(|all| all.cancel(id));
-                    if let Some(completed) = completed {
-                        self.reply(completed);
-                    }
                 }
                 self.begun.then_some(message)
             }
@@ -293,20 +227,10 @@ impl<R: AsyncRead + Unpin + Send> NdjsonTransport<R> {
             if unread.is_much() && self.with_patience(unread.few()).await.is_none() {
                 continue;
             }
-            let read = if self.next_of_batch() {
-                Ok(true)
-            } else {
-                self.line().await
-            };
-            match read {
+            match self.line().await {
                 Ok(true) => {
                     let message = self.parse();
                     self.line.clear();
-                    if let (true, Some(batches)) = (self.in_batch, &mut self.batches)
-                        && let Some(completed) = batches.read()
-                    {
-                        self.reply(completed);
-                    }
                     if message.is_some() {
                         return message;
                     }
@@ -326,7 +250,6 @@ impl<R: AsyncRead + Unpin + Send + 'static> Transport<RoleServer> for NdjsonTran
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         // Immediately if there is room: messages keep their order, and no task has to wait.
         let queued = self.encode(&message).and_then(|text| match &self.out {
-            _ if text.is_empty() => Ok(None),
             None => Err(closed()),
             Some(out) => {
                 self.unread.more(&text);

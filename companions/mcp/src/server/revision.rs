@@ -71,11 +71,6 @@ impl Revision {
         self >= Self::June2025
     }
 
-    /// Whether several messages may come as one array.
-    pub(super) fn has_batches(self) -> bool {
-        self == Self::March2025
-    }
-
     /// Whether an error that belongs to no request omits `id`; earlier revisions require it, and JSON-RPC 2.0 (section 5)
     /// uses `null`.
     pub(super) fn has_errors_without_id(self) -> bool {

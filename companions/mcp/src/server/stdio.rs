@@ -5,7 +5,6 @@ use rmcp::service::ServerInitializeError;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::Server;
-use super::call::CallSession;
 use super::handler::Handler;
 use super::ndjson_transport::NdjsonTransport;
 use crate::ServeError;
@@ -20,13 +19,7 @@ pub(super) async fn serve(
     let end = handler.0.end.clone();
     // However this future ends, no call outlives it.
     let _guard = end.clone().drop_guard();
-    let session = handler.0.connection.clone().map(|run| CallSession {
-        id: None,
-        end: end.clone(),
-        run,
-        level: handler.0.level.clone(),
-    });
-    let lines = NdjsonTransport::new(read, write, handler.0.limits, end, session);
+    let lines = NdjsonTransport::new(read, write, handler.0.limits, end);
     let service = match handler.serve(lines).await {
         Ok(service) => service,
         // The client disconnected without a message, or stopped reading, which is the one error of `NdjsonTransport::send`.

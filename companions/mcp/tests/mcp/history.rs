@@ -150,38 +150,3 @@ async fn a_program_may_give_each_principal_a_run() {
     let stranger = web.july("tools/list", json!({}), "").await.json();
     assert_eq!(names(&stranger), ["find_order", "hello"]);
 }
-
-#[tokio::test]
-async fn calls_of_one_batch_have_not_read_each_other() {
-    let batch = json!([call(1, "find_order"), call(2, "refund")]).to_string();
-    let refusal = |answers: &[Value]| {
-        let refused = answers.iter().find(|answer| answer["id"] == 2).unwrap();
-        text(refused).to_owned()
-    };
-    let mut client = Client::with(|_| server(), 1 << 16);
-    client.begin_with("2025-03-26").await;
-    client.say(&batch).await;
-    let answers = client.hear().await;
-    assert!(refusal(answers.as_array().unwrap()).contains("find the order first"));
-    client.say(&batch).await;
-    let answers = client.hear().await;
-    assert_eq!(refusal(answers.as_array().unwrap()), "40");
-
-    let web = web::Server::start(server());
-    let begun = web.initialize("2025-03-26").await;
-    let headers = format!(
-        "Mcp-Session-Id: {}\r\n",
-        begun.header("mcp-session-id").unwrap()
-    );
-    for said in ["find the order first", "40"] {
-        let answer = web.raw(web.post(&headers, &batch).as_bytes()).await;
-        let events = answer
-            .body
-            .lines()
-            .filter_map(|line| line.strip_prefix("data:"));
-        let events: Vec<Value> = events
-            .filter_map(|event| serde_json::from_str(event).ok())
-            .collect();
-        assert!(refusal(&events).contains(said), "{events:?}");
-    }
-}

@@ -206,82 +206,17 @@ async fn a_version_in_a_header_is_one_that_is_spoken() {
     }
 }
 
-/// A call whose body waits, one that answers at once, a notification, and two that are refused.
-fn batch() -> Value {
-    json!([
-        call(1, "wait"),
-        call(2, "point"),
-        {"jsonrpc": "2.0", "method": "notifications/nothing"},
-        {"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": 7}},
-        5,
-        {"jsonrpc": "2.0", "id": 4, "method": "ping"},
-    ])
-}
-
-/// What was answered under each id.
-fn by_id(answers: &[Value]) -> Vec<(Value, bool)> {
-    let mut ids: Vec<_> = answers
-        .iter()
-        .map(|answer| (answer["id"].clone(), answer.get("error").is_some()))
-        .collect();
-    ids.sort_by_key(|(id, _)| id.to_string());
-    ids
-}
-
-fn expected() -> Vec<(Value, bool)> {
-    vec![
-        (json!(1), false),
-        (json!(2), false),
-        (json!(3), true),
-        (json!(4), false),
-        (Value::Null, true),
-    ]
-}
-
 #[tokio::test]
-async fn a_batch_is_answered_with_one_array_when_all_is_done() {
-    let mut client = Client::new();
-    client.begin_with("2025-03-26").await;
-    client.say(batch().to_string()).await;
-    client.seen.begun().await;
-    // What comes meanwhile is answered before.
-    client.lives().await;
-    client.seen.0.go.notify_one();
-    let answers = client.hear().await;
-    assert_eq!(by_id(answers.as_array().unwrap()), expected());
-
-    // One that is cancelled gets no answer, and holds back none.
-    client
-        .say(json!([call(1, "wait"), call(2, "point")]).to_string())
-        .await;
-    client.seen.begun().await;
-    let cancel =
-        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    client.say(json!([cancel]).to_string()).await;
-    let answers = client.hear().await;
-    assert_eq!(by_id(answers.as_array().unwrap()), [(json!(2), false)]);
-
-    for bad in [
-        "[]".to_owned(),
-        format!("[{}1]", "1,".repeat(100)),
-        "[1,".to_owned(),
-    ] {
-        client.say(bad).await;
-        assert!(client.hear().await["error"]["code"].is_i64());
-    }
-    let nothing = json!({"jsonrpc": "2.0", "method": "notifications/nothing"});
-    client.say(json!([nothing, nothing]).to_string()).await;
-    client.lives().await;
-}
-
-#[tokio::test]
-async fn a_batch_of_another_revision_is_refused() {
-    for revision in ["2024-11-05", "2025-06-18", "2025-11-25"] {
+async fn a_batch_is_refused_by_an_error_that_says_so() {
+    let why = "JSON-RPC batches are not supported; send each message on its own";
+    for revision in REVISIONS {
         let mut client = Client::new();
         client.begin_with(revision).await;
         client.say(json!([call(1, "point")]).to_string()).await;
         let answer = client.hear().await;
         assert_eq!(answer["error"]["code"], -32600, "{revision}: {answer}");
+        assert_eq!(answer["error"]["message"], why, "{revision}");
+        client.lives().await;
         let (server, _) = Server::with(|server| server);
         let begun = server.initialize(revision).await;
         let headers = format!(
@@ -289,7 +224,10 @@ async fn a_batch_of_another_revision_is_refused() {
             begun.header("mcp-session-id").unwrap()
         );
         let text = server.post(&headers, &json!([call(1, "point")]).to_string());
-        assert_eq!(server.raw(text.as_bytes()).await.status, 400, "{revision}");
+        let answer = server.raw(text.as_bytes()).await;
+        assert_eq!(answer.status, 400, "{revision}");
+        assert_eq!(answer.json()["error"]["code"], -32600, "{revision}");
+        assert_eq!(answer.json()["error"]["message"], why, "{revision}");
     }
 }
 
@@ -334,89 +272,5 @@ async fn an_error_that_answers_no_request_has_the_id_of_its_revision() {
             let answer = answer.json();
             assert_eq!(answer.get("id"), id, "{revision}: {answer}");
         }
-    }
-}
-
-#[tokio::test]
-async fn a_batch_within_a_batch_is_refused_and_no_more_of_it() {
-    let batch = json!([[call(1, "point")], call(2, "point")]).to_string();
-    let why = "a message is one object; an array of messages is accepted only in revision \
-               2025-03-26, and not inside another array";
-    let mut client = Client::new();
-    client.begin_with("2025-03-26").await;
-    client.say(&batch).await;
-    let answers = client.hear().await;
-    let (server, _) = Server::with(|server| server);
-    let begun = server.initialize("2025-03-26").await;
-    let session = begun.header("mcp-session-id").unwrap();
-    let text = server.post(&format!("Mcp-Session-Id: {session}\r\n"), &batch);
-    let answer = server.raw(text.as_bytes()).await;
-    let read = |event: &str| serde_json::from_str(event).unwrap();
-    let over_http: Vec<Value> = events(&answer).into_iter().map(read).collect();
-    for answers in [answers.as_array().unwrap(), &over_http] {
-        assert_eq!(
-            by_id(answers),
-            [(json!(2), false), (Value::Null, true)],
-            "{answers:?}"
-        );
-        let refused = answers.iter().find(|answer| answer["id"].is_null());
-        assert_eq!(refused.unwrap()["error"]["message"], why);
-    }
-}
-
-#[tokio::test]
-async fn a_batch_over_http_is_answered_with_one_stream() {
-    let (server, seen) = Server::with(|server| server);
-    let begun = server.initialize("2025-03-26").await;
-    let session = begun.header("mcp-session-id").unwrap();
-    let headers = format!("Mcp-Session-Id: {session}\r\n");
-    let post = |body: Value| server.post(&headers, &body.to_string());
-    let text = post(batch());
-    let (answer, ()) = tokio::join!(server.raw(text.as_bytes()), async {
-        seen.begun().await;
-        seen.0.go.notify_one();
-    });
-    assert_eq!(answer.status, 200, "{}", answer.body);
-    let read = |event: &str| serde_json::from_str(event).unwrap();
-    let answers: Vec<Value> = events(&answer).into_iter().map(read).collect();
-    assert_eq!(by_id(&answers), expected());
-
-    // Cancelled from within.
-    let cancel =
-        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    let text = post(json!([call(1, "wait"), call(2, "point")]));
-    let (answer, ()) = tokio::join!(server.raw(text.as_bytes()), async {
-        seen.begun().await;
-        let text = post(json!([cancel]));
-        assert_eq!(server.raw(text.as_bytes()).await.status, 202);
-    });
-    let answers: Vec<Value> = events(&answer).into_iter().map(read).collect();
-    assert_eq!(by_id(&answers), [(json!(2), false)]);
-
-    let text = server.post("Mcp-Session-Id: nobody\r\n", &batch().to_string());
-    assert!(server.raw(text.as_bytes()).await.status >= 400);
-    server.lives().await;
-}
-
-#[tokio::test]
-async fn a_cancellation_behind_its_request_in_one_batch_cancels_it() {
-    let cancel =
-        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
-    let batch = json!([call(1, "wait"), cancel, call(2, "point")]).to_string();
-    let mut client = Client::new();
-    client.begin_with("2025-03-26").await;
-    let (server, _) = Server::with(|server| server);
-    let begun = server.initialize("2025-03-26").await;
-    let session = begun.header("mcp-session-id").unwrap();
-    let text = server.post(&format!("Mcp-Session-Id: {session}\r\n"), &batch);
-    for _ in 0..20 {
-        client.say(&batch).await;
-        let answers = client.hear().await;
-        assert_eq!(by_id(answers.as_array().unwrap()), [(json!(2), false)]);
-
-        let answer = server.raw(text.as_bytes()).await;
-        let read = |event: &str| serde_json::from_str(event).unwrap();
-        let answers: Vec<Value> = events(&answer).into_iter().map(read).collect();
-        assert_eq!(by_id(&answers), [(json!(2), false)]);
     }
 }

@@ -6,7 +6,6 @@
 //! | `service` | the server as a tower service: one request, its checks, its answer by rmcp; how it ends |
 //! | `authorization` | who sends a request, and the metadata that say how to get access |
 //! | `cors` | responses that pages of allowed origins can read |
-//! | `batch` | several messages in one request |
 //! | `session_error` | why a request cannot have its session |
 //! | `in_flight` | requests in flight |
 //! | `events` | the events of sessions, kept for clients that were away |
@@ -15,7 +14,6 @@
 //! | `sessions` | sessions, for revisions that have them, up to a limit |
 
 mod authorization;
-mod batch;
 mod cors;
 mod events;
 mod in_flight;

@@ -20,13 +20,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::super::Server;
 use super::super::auth::{Principal, ServedMetadata};
-use super::super::call::CallSession;
 use super::super::handler::Handler;
 use super::super::limits::Limits;
 use super::super::message::{self, Rejection};
 use super::super::revision::Revision;
 use super::authorization::Authorization;
-use super::batch;
 use super::cors;
 use super::in_flight::{InFlight, InFlightBody};
 use super::session_error::{self, SessionError};
@@ -245,15 +243,7 @@ impl HttpService {
             Ok(body) => body,
             Err((status, why)) => return text_response(status, why),
         };
-        let revision = session(&parts).and_then(|id| service.sessions.revision(id));
-        let answer = if revision.is_some_and(Revision::has_batches) && message::is_batch(&body) {
-            match message::batch(&body) {
-                Ok(messages) => batch::answer(self, &parts, messages).await,
-                Err(rejection) => rejection_response(rejection, revision),
-            }
-        } else {
-            self.message(parts, body).await
-        };
+        let answer = self.message(parts, body).await;
         let service = self.clone();
         answer.map(|body| {
             BoxBody::new(InFlightBody {
@@ -282,13 +272,8 @@ impl HttpService {
         });
     }
 
-    /// The session of a request, if it has one.
-    pub(super) fn session(&self, parts: &Parts) -> Option<CallSession> {
-        self.0.sessions.of_call(session(parts)?)
-    }
-
     /// Answers one message.
-    pub(super) async fn message(&self, mut parts: Parts, body: Bytes) -> HttpResponse {
+    async fn message(&self, mut parts: Parts, body: Bytes) -> HttpResponse {
         let revision = session(&parts).and_then(|id| self.0.sessions.revision(id));
         let tools = self.0.handler.0.tools.current();
         let in_headers = |name: &str| tools.list.compares_headers(name);
@@ -300,9 +285,7 @@ impl HttpService {
             Ok(None) => body,
             Err(rejection) => return rejection_response(rejection, revision),
         };
-        if parts.extensions.get::<CallSession>().is_none()
-            && let Some(session) = self.session(&parts)
-        {
+        if let Some(session) = session(&parts).and_then(|id| self.0.sessions.of_call(id)) {
             parts.extensions.insert(session);
         }
         let request = Request::from_parts(parts, Full::new(body));
