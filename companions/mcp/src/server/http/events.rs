@@ -1,4 +1,7 @@
 //! Keeps the events of sessions, so that a client that was away can fetch what it has missed.
+//!
+//! rmcp 3.11 forgets the events of a request as soon as it has sent the answer, whether or not the client was there; its
+//! `completed_cache_ttl` is for cancelled requests alone.
 
 use std::collections::VecDeque;
 use std::io;
