@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::RandomState;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::future::{Future, poll_fn};
 use std::hash::BuildHasher as _;
 use std::pin::{Pin, pin};
@@ -44,15 +44,15 @@ pub struct Question {
     /// enum of units stands in quotation marks. A value of a model has 1,000 characters at most, and what the author's code computed
     /// 4,000; more is cut in the middle, with the number of characters left out, and an approval then reaches this one call.
     pub text: String,
-    /// The digest of the sentence before it is cut and cleaned; an answer is good for this digest only.
-    #[serde(skip)]
+    /// The sentence before it is cut and cleaned; an answer is good for this sentence only.
+    #[serde(default)]
     pub(crate) exact: Exact,
 }
 
-/// The digest of a whole question. A copy that was read from JSON has none.
-#[derive(Clone, Copy, Default)]
+/// The digest of a whole sentence, which is the same in every process.
+#[derive(Clone, Default, Serialize, Deserialize)]
 pub(crate) struct Exact {
-    digest: u128,
+    digest: String,
     /// Whether the text is cut.
     is_cut: bool,
 }
@@ -74,7 +74,8 @@ impl Eq for Exact {}
 
 /// What a person has to decide before a call may go on.
 ///
-/// It can be written as JSON, shown anywhere, and answered later, in this process.
+/// It can be written as JSON, shown anywhere, and answered later. The registry that asked knows it until it is answered; in another
+/// process, [`Registry::reopen`](crate::Registry::reopen) makes it known to a registry.
 ///
 /// ```
 /// use contract_runtime::Status;
@@ -108,10 +109,19 @@ pub struct ApprovalRequest {
     pub call_id: String,
     /// The name by which the tool was called.
     pub tool: String,
+    /// The name of the caller, if it has one; see [`Context::identified_as`](crate::Context::identified_as).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<String>,
+    /// The digest of the tool's contract: its name, its schema, its conditions and the policy. It is the same in every process.
+    #[serde(default)]
+    pub contract_digest: String,
     /// The arguments as they were sent, those that are secret masked.
     pub arguments: Value,
     /// Everything that is open, in the order of the conditions.
     pub questions: Vec<Question>,
+    /// What was approved for this call before.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub approved: Vec<Question>,
 }
 
 impl ApprovalRequest {
@@ -121,8 +131,11 @@ impl ApprovalRequest {
             id: String::new(),
             call_id: String::new(),
             tool: String::new(),
+            caller: None,
+            contract_digest: String::new(),
             arguments: Value::Null,
             questions,
+            approved: Vec::new(),
         }
     }
 
@@ -130,9 +143,11 @@ impl ApprovalRequest {
     pub(crate) fn masked(&self) -> Self {
         let mut masked = self.clone();
         masked.id.clear();
+        masked.caller = None;
         masked.arguments = MASK.into();
-        for question in &mut masked.questions {
+        for question in masked.questions.iter_mut().chain(&mut masked.approved) {
             MASK.clone_into(&mut question.text);
+            question.exact = Exact::default();
         }
         masked
     }
@@ -366,7 +381,7 @@ impl QuestionText {
         Question {
             contract,
             exact: Exact {
-                digest: digest(&[&self.exact]),
+                digest: lasting_digest(&self.exact),
                 is_cut: self.is_cut,
             },
             text: self.shown,
@@ -450,8 +465,8 @@ pub(crate) struct Asking {
     pub(crate) caller: Option<Arc<str>>,
     /// The digest of the call, which only calls with the same arguments have.
     pub(crate) call: u128,
-    /// The digests of the questions that are approved for this call.
-    pub(crate) approved: Vec<u128>,
+    /// The questions that are approved for this call.
+    pub(crate) approved: Vec<Question>,
     /// The violations that were observed in earlier rounds of this call.
     pub(crate) told: Vec<Violation>,
     pub(crate) run: Option<Arc<PolicyLayer>>,
@@ -464,15 +479,44 @@ impl Asking {
         if self.denial(std::slice::from_ref(question)).is_some() {
             return false;
         }
-        self.approved.contains(&self.key(question, Approval::Once))
+        let is_it = |one: &Question| {
+            one.contract == question.contract && one.exact.digest == question.exact.digest
+        };
+        self.approved.iter().any(is_it)
             || [Approval::SameArguments, Approval::SameConditions]
                 .iter()
                 .map(|reach| self.key(question, *reach))
                 .any(|key| self.runs().any(|run| run.answers.is_approved(key)))
     }
 
+    /// Takes a decision on a request. Returns false if the request stays open; the error is the reason why the call is denied.
+    pub(crate) fn decide(
+        &mut self,
+        decision: Decision,
+        request: &ApprovalRequest,
+    ) -> Result<bool, String> {
+        let questions = &request.questions;
+        let reason = match decision {
+            Decision::Approved(approval) => {
+                self.keep(approval, questions);
+                self.approved.clone_from(&request.approved);
+                self.approved.extend_from_slice(questions);
+                return Ok(true);
+            }
+            Decision::Unanswered if !self.is_given_up(questions) => return Ok(false),
+            Decision::Unanswered => GIVEN_UP.to_owned(),
+            Decision::Denied(reason) => reason,
+        };
+        let lasting = match &self.run {
+            Some(_) => format!("{reason} (for the rest of the run)"),
+            None => reason,
+        };
+        self.deny(&lasting, questions);
+        Err(lasting)
+    }
+
     /// Keeps an approval for as long as it reaches.
-    pub(crate) fn keep(&self, approval: Approval, questions: &[Question]) {
+    fn keep(&self, approval: Approval, questions: &[Question]) {
         let Some(run) = &self.run else { return };
         if approval != Approval::Once {
             for question in questions.iter().filter(|one| !one.exact.is_cut) {
@@ -490,7 +534,7 @@ impl Asking {
         keys.find_map(|key| self.runs().find_map(|run| run.answers.denial(key)))
     }
 
-    pub(crate) fn deny(&self, reason: &str, questions: &[Question]) {
+    fn deny(&self, reason: &str, questions: &[Question]) {
         if let Some(run) = &self.run {
             for question in questions {
                 let key = self.key(question, Approval::SameArguments);
@@ -501,7 +545,7 @@ impl Asking {
     }
 
     /// Notes that these questions had no answer. Returns true at the third time in the run.
-    pub(crate) fn is_given_up(&self, questions: &[Question]) -> bool {
+    fn is_given_up(&self, questions: &[Question]) -> bool {
         let Some(run) = &self.run else { return false };
         let counts = questions.iter().map(|one| {
             run.answers
@@ -514,23 +558,20 @@ impl Asking {
         std::iter::successors(self.run.as_deref(), |run| run.outer.as_deref())
     }
 
-    /// Returns the digest of a question, as far as an approval of it reaches: of this question to any call of the tool, to calls with
-    /// the same arguments, or of whatever the condition asks.
+    /// Returns the digest of a question, as far as an approval of it reaches: to calls with the same arguments, or to whatever the
+    /// condition asks.
     ///
     /// Includes the registry and the caller: a tool of another registry may have the same name and ask the same, and an answer is good
     /// for one caller only.
-    pub(crate) fn key(&self, question: &Question, reach: Approval) -> u128 {
-        let numbers = [self.registry.into(), question.exact.digest, self.call];
-        let [registry, exact, call] = numbers.map(|number: u128| number.to_string());
+    fn key(&self, question: &Question, reach: Approval) -> u128 {
+        let [registry, call] = [self.registry.into(), self.call].map(|one: u128| one.to_string());
         let (is_known, caller) = match &self.caller {
             Some(caller) => ("by", &**caller),
             None => ("", ""),
         };
         let mut parts = vec![&registry, &*self.tool, is_known, caller, &question.contract];
-        match reach {
-            Approval::Once => parts.push(&exact),
-            Approval::SameArguments => parts.extend([&*exact, &call]),
-            Approval::SameConditions => {}
+        if reach != Approval::SameConditions {
+            parts.extend([&*question.exact.digest, &call]);
         }
         digest(&parts)
     }
@@ -538,6 +579,7 @@ impl Asking {
 
 /// How often one call may stay without an answer in a run.
 const UNANSWERED: u32 = 3;
+const GIVEN_UP: &str = "it was asked three times, and there was no answer";
 
 /// How many answers a run remembers; beyond that it asks again.
 const REMEMBERED: usize = 10_000;
@@ -597,7 +639,17 @@ impl RunAnswers {
 /// Random keys of this process, so that digests cannot be forged.
 static KEYS: LazyLock<[RandomState; 2]> = LazyLock::new(Default::default);
 
-/// Returns a keyed digest of the texts.
+/// Returns a digest that is the same in every process and with every compiler.
+pub(crate) fn lasting_digest(text: &str) -> String {
+    let digest = hmac_sha256::Hash::hash(text.as_bytes());
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a text cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Returns a keyed digest of the texts, which is good in this process.
 pub(crate) fn digest(parts: &[&str]) -> u128 {
     KEYS.iter().fold(0, |digest, keys| {
         (digest << 64) | u128::from(keys.hash_one(parts))

@@ -1,22 +1,26 @@
 //! Calls of tools that ask a person: a call runs up to its questions, and again with the answers.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex};
+
+use serde_json::json;
 
 use super::Registry;
 use super::body::{CallSetup, GateUse, before_body};
 use super::entry::Entry;
 use super::inner::{Inner, with_sent};
 use crate::contract::approval::{
-    Answer, Approval, ApprovalRequest, Approver, Asking, Decision, Question, decide, digest, new_id,
+    Answer, ApprovalRequest, Approver, Asking, Decision, decide, digest, lasting_digest, new_id,
 };
 use crate::contract::observer::Questioning;
 use crate::contract::panics::{discard, ignore_poison};
-use crate::contract::scope::{ContractScope, Inherited, Scope};
+use crate::contract::policy::{Policy, Resolved};
+use crate::contract::scope::{ContractScope, Inherited, PolicyLayer, Scope};
 use crate::tool::CallInput;
 use crate::tool::failure::FailureKind;
 use crate::tool::outcome::Ending;
-use crate::tool::{Context, Status};
+use crate::tool::{Context, Status, ToolCall};
 
 /// How often one call asks, where each time something has changed when the answer comes.
 const ROUNDS: usize = 3;
@@ -31,13 +35,11 @@ const WAITING_EACH: usize = 100;
 pub(super) struct OpenRequests(Mutex<VecDeque<OpenRequest>>);
 
 struct OpenRequest {
-    id: String,
+    request: ApprovalRequest,
     /// The digest of the call, as [`told_apart`] computes it.
     call: u128,
-    caller: Option<Arc<str>>,
-    questions: Vec<Question>,
-    /// The digests of what was approved in earlier rounds.
-    approved: Vec<u128>,
+    /// Whether the hooks of this registry have let the call in.
+    let_in: bool,
 }
 
 impl OpenRequests {
@@ -45,18 +47,23 @@ impl OpenRequests {
         let mut open = ignore_poison(self.0.lock());
         let mut counts = HashMap::<_, usize>::new();
         for one in &*open {
-            *counts.entry(one.caller.clone()).or_default() += 1;
+            *counts.entry(one.request.caller.clone()).or_default() += 1;
         }
-        let own = counts.get(&request.caller).copied().unwrap_or_default();
-        let full = if request.caller.is_some() && own >= WAITING_EACH {
-            Some(request.caller.clone())
+        let caller = &request.request.caller;
+        let own = counts.get(caller).copied().unwrap_or_default();
+        let full = if caller.is_some() && own >= WAITING_EACH {
+            Some(caller.clone())
         } else if open.len() >= WAITING {
             let most = counts.into_iter().max_by_key(|(_, count)| *count);
             most.map(|(caller, _)| caller)
         } else {
             None
         };
-        let oldest = full.and_then(|full| open.iter().position(|one| one.caller == full));
+        let is_of = |full| {
+            open.iter()
+                .position(|one: &OpenRequest| one.request.caller == full)
+        };
+        let oldest = full.and_then(is_of);
         if let Some(oldest) = oldest {
             open.remove(oldest);
         }
@@ -66,7 +73,8 @@ impl OpenRequests {
     /// Takes out a request, so that it cannot be answered twice.
     fn take(&self, id: &str, is_meant: impl Fn(&OpenRequest) -> bool) -> Option<OpenRequest> {
         let mut open = ignore_poison(self.0.lock());
-        let place = open.iter().position(|one| one.id == id && is_meant(one))?;
+        let is_it = |one: &OpenRequest| one.request.id == id && is_meant(one);
+        let place = open.iter().position(is_it)?;
         open.remove(place)
     }
 }
@@ -79,6 +87,86 @@ impl Registry {
     /// [`Context::identified_as`](crate::Context::identified_as) names. So a program that no longer shows a question takes it back.
     pub fn withdraw(&self, request: &ApprovalRequest) {
         let _ = self.inner.open_requests.take(&request.id, |_| true);
+    }
+
+    /// Takes up a question about a call that a registry of another process asked, so that this call may bring its answer here.
+    ///
+    /// The call then goes on with [`Context::answer`](crate::Context::answer) as if this registry had asked: if its arguments, its
+    /// caller, the sentences and the contract of its tool are the same. Otherwise it asks again. The context is that of the call.
+    ///
+    /// The hooks of [`Builder::before_call`](crate::Builder::before_call) are asked again. An answer is good for one call in each registry
+    /// that takes the question up, so a program that keeps questions must also keep which of them were answered. The agent of
+    /// `contract-agent` does so in the log of its run.
+    ///
+    /// ```
+    /// use contract_runtime::approval::ApprovalRequest;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(confirm = "Cancel order {id}?")]
+    /// fn cancel(id: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let call = ToolCall::new("1", "cancel", r#"{"id":7}"#);
+    /// let asked = Registry::builder().tool(cancel).build()?.call(&call).await;
+    /// let kept = serde_json::to_string(asked.approval_request().unwrap())?;
+    ///
+    /// // Another process.
+    /// let registry = Registry::builder().tool(cancel).build()?;
+    /// let request: ApprovalRequest = serde_json::from_str(&kept)?;
+    /// registry.reopen(&call, &Context::new(), &request);
+    /// let outcome = registry.call(&call).context(Context::new().answer(request.approve())).await;
+    /// assert!(outcome.is_ok());
+    /// # Ok(()) }
+    /// ```
+    pub fn reopen(&self, call: &ToolCall, context: &Context, request: &ApprovalRequest) {
+        let open_requests = &self.inner.open_requests;
+        let Some((_, asking)) = self.asking_again(call, context, request) else {
+            return;
+        };
+        // The registry that asked knows it already.
+        let known = open_requests.take(&request.id, |_| true);
+        open_requests.put(known.unwrap_or_else(|| OpenRequest {
+            request: request.clone(),
+            call: asking.call,
+            let_in: false,
+        }));
+    }
+
+    /// Lets the run of a context remember what was decided about a call in another process: an approval that reaches further than
+    /// [`Once`](crate::approval::Approval::Once), a denial, or that there was no answer.
+    ///
+    /// An approval is not remembered if the contract of the tool has changed since.
+    pub fn remember_decision(
+        &self,
+        call: &ToolCall,
+        context: &Context,
+        request: &ApprovalRequest,
+        decision: &Decision,
+    ) {
+        let Some((index, mut asking)) = self.asking_again(call, context, request) else {
+            return;
+        };
+        let contract = self.inner.contract_digest(index, asking.run.as_deref());
+        if contract == request.contract_digest || !matches!(decision, Decision::Approved(_)) {
+            // What it gives is for the call itself, which is not made here.
+            let _ = asking.decide(decision.clone(), request);
+        }
+    }
+
+    /// Returns the questions of a call of another process; `None` for an unknown tool.
+    fn asking_again(
+        &self,
+        call: &ToolCall,
+        context: &Context,
+        request: &ApprovalRequest,
+    ) -> Option<(usize, Asking)> {
+        let mut input = CallInput::from(call);
+        self.inner.give_own_names(&mut input);
+        let index = self.inner.position(&input.name)?;
+        let mut asking = self.inner.asking(index, &input, context, None);
+        asking.caller = request.caller.as_deref().map(Arc::from);
+        Some((index, asking))
     }
 }
 
@@ -126,9 +214,67 @@ impl Inner {
         let caller = caller(&setup.context, outer);
         let open = ignore_poison(self.open_requests.0.lock());
         open.iter().any(|open| {
-            let is_answered = answers.iter().any(|answer| answer.request == open.id);
-            is_answered && open.call == call && open.caller == caller
+            let is_answered = answers
+                .iter()
+                .any(|answer| answer.request == open.request.id);
+            is_answered && open.let_in && open.is_of(call, caller.as_deref())
         })
+    }
+
+    /// Returns the questions of a call, without any approval.
+    fn asking(
+        &self,
+        index: usize,
+        call: &CallInput<'_>,
+        context: &Context,
+        outer: Option<&Inherited>,
+    ) -> Asking {
+        let entry = &self.entries[index];
+        Asking {
+            asks: Arc::clone(&entry.asks),
+            tool: call.name.to_string(),
+            registry: self.id,
+            call: told_apart(entry, call, context.coerces()),
+            caller: caller(context, outer),
+            approved: Vec::new(),
+            told: Vec::new(),
+            run: context.run_layer().or_else(|| outer?.run.clone()),
+        }
+    }
+
+    /// Returns the digest of what a tool promises in a run, which is the same in every process.
+    fn contract_digest(&self, index: usize, run: Option<&PolicyLayer>) -> String {
+        let entry = &self.entries[index];
+        let own = entry.policy.map(|own| own.policy);
+        let layers = [run, Some(&*self.shards.layer())];
+        let of_layer = || layers.into_iter().flatten().find_map(|layer| layer.policy);
+        let policy = own.or_else(of_layer);
+        let policy = policy.unwrap_or_else(|| Resolved::process().policy);
+        let conditions = entry.conditions().iter().map(|one| {
+            json!([
+                one.kind().name(),
+                one.id(),
+                one.predicate(),
+                one.message(),
+                one.question(),
+                one.policy().map(Policy::name),
+                one.asks(),
+            ])
+        });
+        let conditions: Vec<_> = conditions.collect();
+        let tool = &entry.tool;
+        let contract = json!([
+            tool.package,
+            tool.contract_name(),
+            tool.name,
+            tool.hints,
+            tool.spec().and_then(|spec| spec.confirm),
+            entry.asks.confirm,
+            entry.inputs.schema.json(),
+            policy.name(),
+            conditions,
+        ]);
+        lasting_digest(&contract.to_string())
     }
 
     /// Makes the call of a tool that asks, after the hooks.
@@ -138,18 +284,8 @@ impl Inner {
         setup: &CallSetup<'_>,
         outer: Option<Box<Inherited>>,
     ) -> Ending {
-        let entry = &self.entries[index];
         let (call, context) = (&setup.input, &setup.context);
-        let asking = Asking {
-            asks: Arc::clone(&entry.asks),
-            tool: call.name.to_string(),
-            registry: self.id,
-            call: told_apart(entry, call, context.coerces()),
-            caller: caller(context, outer.as_deref()),
-            approved: Vec::new(),
-            told: Vec::new(),
-            run: context.run_layer().or_else(|| outer.as_ref()?.run.clone()),
-        };
+        let asking = self.asking(index, call, context, outer.as_deref());
         let mut asked = Asked {
             inner: self,
             index,
@@ -166,6 +302,12 @@ impl Inner {
         let outcome = asked.run().await;
         asked.between_rounds = false;
         outcome
+    }
+}
+
+impl OpenRequest {
+    fn is_of(&self, call: u128, caller: Option<&str>) -> bool {
+        self.call == call && self.request.caller.as_deref() == caller
     }
 }
 
@@ -225,9 +367,9 @@ impl Asked<'_> {
                 Ok(Decision::Unanswered) if self.is_nested() => {
                     return self.denied(NOBODY.to_owned());
                 }
-                Ok(decision) => match self.decided(decision, open) {
-                    Ok(None) => {}
-                    Ok(Some(open)) => return self.waiting(open, outcome),
+                Ok(decision) => match self.asking.decide(decision, &open.request) {
+                    Ok(true) => {}
+                    Ok(false) => return self.waiting(open, outcome),
                     Err(reason) => return self.denied(reason),
                 },
                 Err(end) => return self.inner.refused(end),
@@ -274,24 +416,34 @@ impl Asked<'_> {
         request.arguments = entry.secrets.masked(&self.setup.input.arguments);
         request.call_id = self.setup.input.id.to_string();
         request.tool = self.setup.input.name.to_string();
+        request.caller = self.asking.caller.as_deref().map(str::to_owned);
+        request.contract_digest = self.contract();
+        request.approved.clone_from(&self.asking.approved);
+    }
+
+    fn contract(&self) -> String {
+        let run = self.asking.run.as_deref();
+        self.inner.contract_digest(self.index, run)
     }
 
     fn open(&self, request: &mut ApprovalRequest) -> OpenRequest {
         request.id = new_id();
         OpenRequest {
-            id: request.id.clone(),
+            request: request.clone(),
             call: self.asking.call,
-            caller: self.asking.caller.clone(),
-            questions: request.questions.clone(),
-            approved: self.asking.approved.clone(),
+            let_in: true,
         }
     }
 
     /// Takes the answer to this call, if there is one. Answers to other calls are left for those.
     fn answered(&mut self, answers: Vec<Answer>) -> Result<(), String> {
         let (open_requests, asking) = (&self.inner.open_requests, &self.asking);
-        let is_meant =
-            |open: &OpenRequest| open.call == asking.call && open.caller == asking.caller;
+        let contract = OnceCell::new();
+        let is_meant = |open: &OpenRequest| {
+            let contract = contract.get_or_init(|| self.contract());
+            open.is_of(asking.call, asking.caller.as_deref())
+                && open.request.contract_digest == *contract
+        };
         // Of two answers to one question, a denial counts.
         let (denials, approvals): (Vec<_>, Vec<_>) = answers
             .into_iter()
@@ -304,38 +456,7 @@ impl Asked<'_> {
         let Some((decision, open)) = found else {
             return Ok(());
         };
-        self.decided(decision, open).map(drop)
-    }
-
-    /// Keeps an approval. Returns a question that stays open; the error is the reason why the call was denied.
-    fn decided(
-        &mut self,
-        decision: Decision,
-        open: OpenRequest,
-    ) -> Result<Option<OpenRequest>, String> {
-        match decision {
-            Decision::Approved(approval) => {
-                self.asking.keep(approval, &open.questions);
-                let key = |one| self.asking.key(one, Approval::Once);
-                let approved = open.questions.iter().map(key);
-                let approved = open.approved.into_iter().chain(approved).collect();
-                self.asking.approved = approved;
-                Ok(None)
-            }
-            Decision::Unanswered if !self.asking.is_given_up(&open.questions) => Ok(Some(open)),
-            Decision::Unanswered => Err(self.deny(GIVEN_UP, &open.questions)),
-            Decision::Denied(reason) => Err(self.deny(&reason, &open.questions)),
-        }
-    }
-
-    /// Remembers a denial, and returns the reason that the model is told.
-    fn deny(&self, reason: &str, questions: &[Question]) -> String {
-        let lasting = match &self.asking.run {
-            Some(_) => format!("{reason} (for the rest of the run)"),
-            None => reason.to_owned(),
-        };
-        self.asking.deny(&lasting, questions);
-        lasting
+        self.asking.decide(decision, &open.request).map(drop)
     }
 
     fn approver(&self) -> Option<Approver> {
@@ -368,7 +489,6 @@ impl Asked<'_> {
 }
 
 const NOBODY: &str = "there is nobody to ask about a call that a tool makes";
-const GIVEN_UP: &str = "it was asked three times, and there was no answer";
 const CHANGED: &str =
     "it was approved three times, and each time what had to be approved had changed";
 

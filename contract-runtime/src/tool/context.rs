@@ -197,7 +197,9 @@ impl Context {
         self.0.as_ref()?.approver.clone()
     }
 
-    pub(crate) fn answers(&self) -> &[Answer] {
+    /// Returns the answers that were given.
+    #[must_use]
+    pub fn answers(&self) -> &[Answer] {
         self.0.as_ref().map_or(&[], |brought| &brought.answers)
     }
 

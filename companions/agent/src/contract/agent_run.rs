@@ -71,8 +71,33 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// A reply that the log has is not asked for again. Of its calls, those that ended are told to the model; those that never began are
     /// made, under the contracts of today. A call that began and has no end is made again if its tool is read-only, or if it is
     /// [repeatable](contract_runtime::ToolInfo::repeatable) in the same way then and now; otherwise its effect is unknown, and
-    /// the model is told so. A call that waited for a person asks again. What the run has spent counts; the time in which it did not run
-    /// does not. A run that has its answer gives it again.
+    /// the model is told so. What the run has spent counts; the time in which it did not run does not. A run that has its
+    /// answer gives it again.
+    ///
+    /// A call that asked a person goes on with the answer in the context, or with a decision that the log has. It is made once and
+    /// without a question if its tool, contract, arguments, sentences and caller are the same; otherwise it asks again. A denied
+    /// call is not made. [`RunState::approval_requests`] returns what has no answer yet.
+    ///
+    /// ```
+    /// use contract_agent::{ContractAgent, Scripted, ToolCallingAgent};
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(confirm = "Cancel order {id}?")]
+    /// fn cancel(id: u32) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let model = Scripted::new().calls("", [("cancel", r#"{"id":7}"#)]).text("It is cancelled.");
+    /// let registry = Registry::builder().tool(cancel).build()?;
+    /// let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry)).build();
+    /// let run = agent.run("Cancel order 7.").await.state;
+    ///
+    /// let answers = run.approval_requests().map(|request| request.approve()); // in production, a person
+    /// let context = answers.fold(Context::new(), Context::answer);
+    /// let result = agent.resume(run).context(context).await;
+    /// assert_eq!(result.answer.as_deref(), Some("It is cancelled."));
+    /// # Ok(()) }
+    /// ```
     ///
     /// Conditions on the history, loop detection and the attempts of [`Recovery`](crate::Recovery) continue as if the process had not
     /// ended. Where calls may have been made that the log does not have, conditions on the history that those could decide do not hold,

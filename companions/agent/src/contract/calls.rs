@@ -22,6 +22,8 @@ pub(super) struct StepCall {
     hints: Hints,
     /// See [`ToolInfo::repeatable`](contract_runtime::ToolInfo::repeatable).
     repeatable: Option<String>,
+    /// Its tool may ask a person.
+    asks: bool,
     /// How many messages there were.
     messages: usize,
     /// The number that dispatch gave it when it took it up.
@@ -109,22 +111,21 @@ impl StepCalls {
 
     /// Begins to make the calls of a reply, behind this many messages.
     pub(super) fn begin(&self, registry: &Registry, calls: &[ToolCall], messages: usize) {
-        let begun = calls.iter().map(|call| StepCall {
-            call: call.clone(),
-            hints: registry
-                .tool(&call.name)
-                .map(|tool| tool.hints())
-                .unwrap_or_default(),
-            repeatable: registry
-                .tool(&call.name)
-                .and_then(|tool| tool.repeatable().map(str::to_owned)),
-            messages,
-            number: None,
-            blocking: false,
-            entered: false,
-            end: None,
-            logged: Stage::Nothing,
-            reported: Stage::Nothing,
+        let begun = calls.iter().map(|call| {
+            let tool = registry.tool(&call.name);
+            StepCall {
+                call: call.clone(),
+                hints: tool.map(|tool| tool.hints()).unwrap_or_default(),
+                repeatable: tool.and_then(|tool| tool.repeatable().map(str::to_owned)),
+                asks: tool.is_some_and(|tool| tool.asks()),
+                messages,
+                number: None,
+                blocking: false,
+                entered: false,
+                end: None,
+                logged: Stage::Nothing,
+                reported: Stage::Nothing,
+            }
         });
         *self.0.lock() = begun.collect();
     }
@@ -165,23 +166,23 @@ impl StepCalls {
             .is_some_and(|one| one.reported > Stage::Nothing)
     }
 
-    /// Returns the record that a call begins, unless its tool changes nothing.
+    /// Returns the record that a call begins, unless its tool changes nothing and asks nobody.
     pub(super) fn beginning(&self, call: &ToolCall) -> Option<Record> {
         let mut calls = self.0.lock();
         let (index, one) = calls.iter_mut().enumerate().find(|one| {
             let (_, one) = one;
             one.call == *call && one.number.is_some() && one.logged == Stage::Nothing
         })?;
-        if one.hints.read_only == Some(true) {
+        if one.hints.read_only == Some(true) && !one.asks {
             return None;
         }
         one.logged = Stage::Beginning;
-        let repeatable = one.repeatable.clone();
-        Some(Record::Began {
-            index,
-            call: call.clone(),
-            repeatable,
-        })
+        Some(one.begun(index))
+    }
+
+    /// Returns the record that a call begins after a person has approved it.
+    pub(super) fn begun(&self, index: usize) -> Option<Record> {
+        self.0.lock().get(index).map(|one| one.begun(index))
     }
 
     /// Returns the record that a call has ended, if the log does not have it.
@@ -219,6 +220,14 @@ impl StepCalls {
 }
 
 impl StepCall {
+    fn begun(&self, index: usize) -> Record {
+        Record::Began {
+            index,
+            call: self.call.clone(),
+            repeatable: self.repeatable.clone(),
+        }
+    }
+
     fn is_before_body(&self) -> bool {
         !self.entered && self.end.is_none()
     }

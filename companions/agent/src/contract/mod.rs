@@ -127,7 +127,10 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
     /// The run waits for the decision, up to the deadline and the cancellation of its context; the time in which a question is
     /// open counts against neither the timeout of the tool nor [`Budget::Time`]. A denied call is not a violation: the model
     /// reads the reason, and the run goes on. Where there is no approver at all, the run ends as [`RunError::Asked`], when
-    /// every call of the turn has its outcome.
+    /// every call of the turn has its outcome, and [`resume`](ContractAgent::resume) takes the answers.
+    ///
+    /// A run whose log is in a store records each question before its approver is asked, and each decision before the body may run.
+    /// If the process is killed, the next one asks again or uses the decision.
     ///
     /// ```
     /// use contract_agent::{ContractAgent, Scripted, ToolCallingAgent};

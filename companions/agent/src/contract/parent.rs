@@ -37,7 +37,7 @@ pub(super) enum Report {
     Request,
     /// It is about to make a call.
     Call,
-    Event(Event),
+    Event(Box<Event>),
 }
 
 impl Parent {
@@ -60,6 +60,6 @@ impl Parent {
             tool: self.call.tool.clone(),
             event: Box::new(event.clone()),
         };
-        self.report(Report::Event(event)).await;
+        self.report(Report::Event(Box::new(event))).await;
     }
 }

@@ -152,14 +152,19 @@ impl Record {
         let Some(index) = waiting else {
             return approver(request).await;
         };
-        if let Err(denied) = append(log::Record::Asked { index }).await {
-            return denied;
-        }
-        let decision = approver(request).await;
-        match append(log::Record::Decided { index }).await {
-            Ok(()) => decision,
-            Err(denied) => denied,
-        }
+        let recorded = async {
+            let asked = request.clone();
+            append(log::Record::Asked { index, request }).await?;
+            let decision = approver(asked).await;
+            let decided = decision.clone();
+            append(log::Record::Decided { index, decision }).await?;
+            // A process that is killed here leaves a decision that the next one uses.
+            if let (Decision::Approved(_), Some(begun)) = (&decided, self.calls.begun(index)) {
+                append(begun).await?;
+            }
+            Ok(decided)
+        };
+        recorded.await.unwrap_or_else(|denied| denied)
     }
 
     pub(super) fn finish(self) -> RunResult {

@@ -61,7 +61,7 @@ pub(super) fn begin<A: InnerAgent>(
         .flat_map(BTreeMap::values)
         .any(CallState::is_lost);
     let form = task.is_none().then(|| state.form().to_owned());
-    let (progress, history) = (state.progress, state.history());
+    let (progress, history, decided) = (state.progress, state.history(), state.take_decided());
     let messages = state.into_messages().into_iter().chain(added);
     let conversation = Conversation::from_messages(messages);
     let record = Record::new(conversation.clone(), log);
@@ -122,6 +122,7 @@ pub(super) fn begin<A: InnerAgent>(
                 is_told,
                 known: known.unwrap_or_default(),
                 made: (0, 0),
+                decided,
                 form: "",
                 clock,
                 answer_type,
@@ -249,6 +250,8 @@ pub(super) struct RunDriver<'a> {
     known: BTreeMap<usize, CallState>,
     /// How many messages the log had with the last reply, and how many calls of it were made.
     made: (usize, usize),
+    /// What was decided in earlier processes, until the run remembers it.
+    decided: Vec<CallState>,
     /// The form in which the inner agent reads replies.
     form: &'static str,
     pub(super) clock: RunClock,
@@ -371,8 +374,9 @@ impl RunDriver<'_> {
         for PastCall { call, end, .. } in std::mem::take(&mut self.past) {
             registry.remember(&call, &self.turn.context, end.status == Status::Ok);
         }
+        let (known, context) = self.take_answers(registry, known).await?;
         // The model has not read the ends of calls of the same reply.
-        let context = self.turn.context.clone().run(&self.run.turn());
+        let context = context.run(&self.run.turn());
         let mut ends: BTreeMap<usize, CallEnd> = BTreeMap::new();
         let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
         let (mut made_indexes, mut made_calls) = (Vec::new(), Vec::new());
@@ -424,6 +428,32 @@ impl RunDriver<'_> {
             }
         }
         ControlFlow::Continue(outcomes.into_values().collect())
+    }
+
+    /// Records the answers to what the calls of the stored reply ask, and returns the context in which the answered calls go on.
+    async fn take_answers(
+        &mut self,
+        registry: &Registry,
+        mut known: BTreeMap<usize, CallState>,
+    ) -> ControlFlow<Option<RunError>, (BTreeMap<usize, CallState>, Context)> {
+        let mut context = self.turn.context.clone();
+        for call in std::mem::take(&mut self.decided) {
+            if let Some((request, Some(decision))) = call.asked() {
+                registry.remember_decision(&call.call, &context, request, decision);
+            }
+        }
+        for (&index, call) in &mut known {
+            if let Some(decision) = call.answer_in(self.turn.context.answers()) {
+                call.decision = Some(decision.clone());
+                self.append(run_log::Record::Decided { index, decision })
+                    .await?;
+            }
+            if let Some((request, Some(decision))) = call.asked() {
+                registry.reopen(&call.call, &context, request);
+                context = context.answer(request.answer(decision.clone()));
+            }
+        }
+        ControlFlow::Continue((known, context))
     }
 
     /// Appends to the log what the conversation has beyond it.
@@ -505,7 +535,12 @@ impl RunDriver<'_> {
             QueuedEvent::Outcome(index, asked) => {
                 if let Some(request) = asked {
                     self.requests.push(request.clone());
+                    let asked = run_log::Record::Asked {
+                        index,
+                        request: request.clone(),
+                    };
                     self.out.emit(Event::ApprovalRequested { request }).await;
+                    self.append(asked).await?;
                 }
                 if let Some(end) = self.out.record.calls.end(index) {
                     self.report_end(index, end).await?;
@@ -520,7 +555,7 @@ impl RunDriver<'_> {
                 Report::Event(event) => {
                     self.state.note_nested(&event);
                     self.note_spent();
-                    self.out.emit(event).await;
+                    self.out.emit(*event).await;
                 }
             },
         }

@@ -1,6 +1,7 @@
 //! What the log of a run knows of a call.
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
+use contract_runtime::approval::{Answer, ApprovalRequest, Decision};
 use contract_runtime::dynamic::CallError;
 use contract_runtime::{Content, Effect, Outcome, OutputKind, Status, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -56,6 +57,19 @@ impl CallEnd {
     /// Whether the history of the run counts the call. A log of an earlier version says so only of calls that succeeded or had an effect.
     pub(crate) fn counts(&self) -> bool {
         self.counted || self.status == Status::Ok || self.effect != Effect::None
+    }
+
+    /// A call that a person has denied in an earlier process.
+    fn denied(reason: &str) -> Self {
+        let text = "not started, because it was denied";
+        Self {
+            status: Status::Denied,
+            text: match reason {
+                "" => text.to_owned(),
+                _ => format!("{text}: {reason}"),
+            },
+            ..Self::not_started()
+        }
     }
 
     /// Whether nothing of the call ran, because it was given up or waits for a person. It is made when the run is resumed.
@@ -122,20 +136,62 @@ pub(crate) struct CallState {
     pub(crate) call: ToolCall,
     #[serde(default)]
     pub(crate) repeatable: Option<String>,
-    /// Whether a person had not decided yet.
-    pub(crate) asked: bool,
+    /// Whether its body may have run since it asked.
+    pub(super) began: bool,
+    /// What the call has asked last.
+    pub(super) request: Option<ApprovalRequest>,
+    pub(crate) decision: Option<Decision>,
     pub(crate) end: Option<CallEnd>,
 }
 
 impl CallState {
+    pub(super) const fn of(call: ToolCall, repeatable: Option<String>) -> Self {
+        Self {
+            call,
+            repeatable,
+            began: true,
+            request: None,
+            decision: None,
+            end: None,
+        }
+    }
+
+    /// Returns what the call has asked, if its body did not run since, and the answer.
+    pub(crate) fn asked(&self) -> Option<(&ApprovalRequest, Option<&Decision>)> {
+        let is_open = match &self.end {
+            Some(end) => end.is_open(),
+            None => !self.began,
+        };
+        let request = self.request.as_ref().filter(|_| is_open)?;
+        Some((request, self.decision.as_ref()))
+    }
+
+    /// Returns what the call asks, if it has no answer.
+    pub(super) fn open_request(&self) -> Option<&ApprovalRequest> {
+        let (request, decision) = self.asked()?;
+        decision.is_none().then_some(request)
+    }
+
+    /// Returns the answer to what the call asks, if it is among these. A denial wins over an approval.
+    pub(crate) fn answer_in(&self, answers: &[Answer]) -> Option<Decision> {
+        let id = &self.open_request()?.id;
+        let decisions = answers.iter().filter(|one| one.request == *id);
+        let decision = decisions.map(|one| &one.decision);
+        let is_approval = |one: &&Decision| !matches!(one, Decision::Denied(_));
+        decision.min_by_key(is_approval).cloned()
+    }
+
     /// Returns the end that the model is told when the run is resumed, or `None` if the call is made then.
     pub(crate) fn told(&self, call: &ToolCall, repeatable: Option<&str>) -> Option<CallEnd> {
         if !self.is_of(call) {
             return Some(CallEnd::unknown());
         }
+        if let Some((_, Some(Decision::Denied(reason)))) = self.asked() {
+            return Some(CallEnd::denied(reason));
+        }
         let Some(end) = &self.end else {
             let is_made =
-                self.asked || repeatable.is_some() && self.repeatable.as_deref() == repeatable;
+                !self.began || repeatable.is_some() && self.repeatable.as_deref() == repeatable;
             return (!is_made).then(CallEnd::unknown);
         };
         (!end.is_open()).then(|| end.clone())
@@ -143,14 +199,14 @@ impl CallState {
 
     /// Whether the process ended while the body may have run: it is not known which calls the body made.
     pub(crate) const fn is_lost(&self) -> bool {
-        self.end.is_none() && !self.asked
+        self.end.is_none() && self.began
     }
 
     /// The end that the model is told where the call is not made any more.
     pub(super) fn last_end(&self) -> CallEnd {
         match &self.end {
             Some(end) => end.clone(),
-            None if self.asked => CallEnd::not_started(),
+            None if !self.began => CallEnd::not_started(),
             None => CallEnd::unknown(),
         }
     }

@@ -11,6 +11,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
+use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::{IdempotencyKey, ToolCall};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -58,10 +59,13 @@ pub(crate) enum Record {
         #[serde(default)]
         repeatable: Option<String>,
     },
-    /// A call that began is waiting for a person.
-    Asked { index: usize },
-    /// The person has decided, and its body may run.
-    Decided { index: usize },
+    /// A call is waiting for a person. Its body has not begun.
+    Asked {
+        index: usize,
+        request: ApprovalRequest,
+    },
+    /// The person has decided. The body may run only after another [`Began`](Self::Began).
+    Decided { index: usize, decision: Decision },
     Ended {
         index: usize,
         #[serde(deserialize_with = "written_call")]
@@ -144,6 +148,8 @@ pub struct RunState {
     /// Calls were made that are not known.
     is_partial: bool,
     attempts: Attempts,
+    /// Calls of the task whose decisions reach further than this one call.
+    decided: Vec<CallState>,
     pub(crate) progress: Progress,
     answer: Option<String>,
     error: Option<RunError>,
@@ -256,6 +262,12 @@ impl RunState {
         self.answer.as_deref()
     }
 
+    /// Returns what the calls of the last reply ask a person, without what is answered. The answers go to
+    /// [`resume`](crate::ContractAgent::resume) with its context.
+    pub fn approval_requests(&self) -> impl Iterator<Item = &ApprovalRequest> {
+        self.calls.values().filter_map(CallState::open_request)
+    }
+
     fn apply(&mut self, record: Record) {
         match record {
             Record::Opened { id, .. } => self.id = id,
@@ -292,16 +304,16 @@ impl RunState {
                 call,
                 repeatable,
             } => {
-                let began = CallState {
-                    call,
-                    repeatable,
-                    asked: false,
-                    end: None,
-                };
-                self.calls.insert(index, began);
+                let began = CallState::of(call, repeatable);
+                self.insert(index, began);
             }
-            Record::Asked { index } => self.set_asked(index, true),
-            Record::Decided { index } => self.set_asked(index, false),
+            Record::Asked { index, request } => {
+                if let Some(call) = self.calls.get_mut(&index) {
+                    (call.request, call.decision) = (Some(request), None);
+                    call.began = false;
+                }
+            }
+            Record::Decided { index, decision } => self.decide(index, decision),
             Record::Attempt { contract, step } => self.attempts.note(contract, step),
             Record::Ended {
                 index,
@@ -310,13 +322,9 @@ impl RunState {
                 is_whole,
             } => {
                 self.is_partial |= !is_whole;
-                let ended = CallState {
-                    call,
-                    repeatable: None,
-                    asked: false,
-                    end: Some(end),
-                };
-                self.calls.insert(index, ended);
+                let mut ended = CallState::of(call, None);
+                ended.end = Some(end);
+                self.insert(index, ended);
             }
             Record::Answered { answer, progress } => {
                 // A condition may have refused it in an earlier process.
@@ -329,10 +337,29 @@ impl RunState {
         }
     }
 
-    fn set_asked(&mut self, index: usize, asked: bool) {
-        if let Some(call) = self.calls.get_mut(&index) {
-            call.asked = asked;
+    /// Sets how far a call has come, and keeps what it has asked.
+    fn insert(&mut self, index: usize, mut call: CallState) {
+        if let Some(before) = self.calls.remove(&index) {
+            (call.request, call.decision) = (before.request, before.decision);
         }
+        self.calls.insert(index, call);
+    }
+
+    fn decide(&mut self, index: usize, decision: Decision) {
+        let Some(call) = self.calls.get_mut(&index) else {
+            return;
+        };
+        call.decision = Some(decision);
+        if call.decision != Some(Decision::Approved(Approval::Once)) {
+            self.decided.push(call.clone());
+        }
+        call.decision
+            .take_if(|decision| *decision == Decision::Unanswered);
+    }
+
+    /// Takes the calls of the task whose decisions reach further than this one call.
+    pub(crate) fn take_decided(&mut self) -> Vec<CallState> {
+        std::mem::take(&mut self.decided)
     }
 
     /// The model is told of the calls of the last reply.
@@ -349,6 +376,7 @@ impl RunState {
 
     /// Another task begins, of which the history of the run knows the calls before it.
     fn end_task(&mut self) {
+        self.decided.clear();
         self.attempts = Attempts::default();
         self.past.retain_mut(|past| {
             past.step = 0;
@@ -412,12 +440,7 @@ impl RunState {
         let is_reply = matches!(self.messages.last(), Some(Message::Assistant { .. }));
         let reply = is_reply.then(|| self.messages.pop()).flatten()?;
         if let (Message::Assistant { calls, .. }, true) = (&reply, self.is_foreign) {
-            let unknown = |call: &ToolCall| CallState {
-                call: call.clone(),
-                repeatable: None,
-                asked: false,
-                end: None,
-            };
+            let unknown = |call: &ToolCall| CallState::of(call.clone(), None);
             self.calls = calls.iter().map(unknown).enumerate().collect();
         }
         Some((reply, std::mem::take(&mut self.calls)))

@@ -1,6 +1,7 @@
 //! Agents under contract, over scripted models.
 
 mod answer_buffer;
+mod approvals;
 mod asking;
 mod budgets;
 mod constrained;

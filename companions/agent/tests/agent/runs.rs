@@ -1,5 +1,6 @@
 //! Runs that are cut off and go on.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,6 +13,7 @@ use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
 use contract_runtime::prelude::*;
 use contract_runtime::{CancellationToken, Effect, Status};
 use proptest::prelude::*;
+use serde_json::Value;
 use tokio::sync::Notify;
 
 /// What the bodies of a run did, and where its process is killed.
@@ -184,16 +186,19 @@ async fn process<A: InnerAgent>(
     world: &World,
     run: RunState,
     has_task: bool,
+    answers_later: bool,
 ) -> Option<RunResult> {
-    let approver = async |_: ApprovalRequest| Decision::Approved(Approval::Once);
-    let agent = ContractAgent::builder(agent)
-        .recovery(Recovery::retry(100))
-        .approver(approver)
-        .build();
+    let mut builder = ContractAgent::builder(agent).recovery(Recovery::retry(100));
+    if !answers_later {
+        builder = builder.approver(async |_| Decision::Approved(Approval::Once));
+    }
+    let agent = builder.build();
     let context = match &world.token {
         Some(token) => Context::new().cancellation(token.clone()),
         None => Context::new(),
     };
+    let answers = run.approval_requests().map(ApprovalRequest::approve);
+    let context = answers.fold(context, Context::answer);
     let whole = async {
         if has_task {
             agent.run_after(run, "go").context(context).await
@@ -214,6 +219,8 @@ struct Life {
     points: i64,
     is_cancelled: bool,
     has_task: bool,
+    /// It has no approver, and questions are answered when the run is resumed.
+    answers_later: bool,
 }
 
 /// Runs a script to its end over several processes, each of which is killed or cancelled after as many points. Without a store the
@@ -232,8 +239,10 @@ async fn run_with_kills(
         points: -1,
         is_cancelled: false,
         has_task: false,
+        answers_later: true,
     };
-    for life in lives.into_iter().chain([last]) {
+    // Each may end with another question.
+    for life in lives.into_iter().chain(std::iter::repeat_n(last, 20)) {
         let world = first.with_process(life.points, life.is_cancelled || !is_stored);
         let model = Told {
             script: Arc::clone(&script),
@@ -250,19 +259,15 @@ async fn run_with_kills(
         let registry = registry(&world).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let run = std::mem::take(&mut state);
         end = if in_text {
-            process(ReActAgent::new(model, registry), &world, run, has_task).await
+            let agent = ReActAgent::new(model, registry);
+            process(agent, &world, run, has_task, life.answers_later).await
         } else {
-            process(
-                ToolCallingAgent::new(model, registry),
-                &world,
-                run,
-                has_task,
-            )
-            .await
+            let agent = ToolCallingAgent::new(model, registry);
+            process(agent, &world, run, has_task, life.answers_later).await
         };
-        match &end {
-            Some(cancelled) if cancelled.error == Some(RunError::Cancelled) => {
-                state = cancelled.state.clone();
+        match end.as_ref().map(|end| (&end.error, &end.state)) {
+            Some((Some(RunError::Cancelled | RunError::Asked { .. }), left)) => {
+                state = left.clone();
             }
             Some(_) => break,
             None => {}
@@ -327,6 +332,22 @@ async fn run_with_kills(
 /// The state of a result is what its log adds up to.
 async fn is_what_the_log_tells(end: &RunResult, store: MemoryStore) -> Result<(), TestCaseError> {
     let told = serde_json::to_value(&end.state);
+    let mut asked = HashMap::new();
+    let mut decided = HashSet::new();
+    for record in store.read("run").await.unwrap_or_default() {
+        let record: Value = serde_json::from_str(&record).unwrap_or_default();
+        let index = record["index"].as_u64();
+        if record["record"] == "asked" {
+            asked.insert(index, record["request"]["arguments"].to_string());
+        } else if record["record"] == "decided" {
+            let call = asked.get(&index).cloned();
+            prop_assert!(
+                decided.insert(call),
+                "an approved call was asked about again: {}",
+                record
+            );
+        }
+    }
     let store: Arc<dyn RunStore> = Arc::new(store);
     let logged = RunState::open(store, "run")
         .await
@@ -368,9 +389,11 @@ proptest! {
         script in scripts(),
         in_text in any::<bool>(),
         is_stored in any::<bool>(),
-        lives in proptest::collection::vec((0_i64..40, any::<bool>(), any::<bool>()), 0..6),
+        lives in proptest::collection::vec((0_i64..40, any::<[bool; 3]>()), 0..6),
     ) {
-        let lives = lives.into_iter().map(|(points, is_cancelled, has_task)| Life { points, is_cancelled, has_task });
+        let lives = lives.into_iter().map(|(points, [is_cancelled, has_task, answers_later])| {
+            Life { points, is_cancelled, has_task, answers_later }
+        });
         block_on(run_with_kills(script, in_text, is_stored, lives.collect()))?;
     }
 }
@@ -388,11 +411,13 @@ fn every_single_kill_of_one_run_is_survived() {
                 points: 1000,
                 is_cancelled: false,
                 has_task: number % 2 == 0,
+                answers_later: number % 8 < 4,
             };
             let life = Life {
                 points: number / 4,
                 is_cancelled: number % 4 < 2,
                 has_task: false,
+                answers_later: number % 8 < 4,
             };
             let lives = vec![life, second];
             let survived = block_on(run_with_kills(script.clone(), in_text, true, lives));
@@ -555,7 +580,7 @@ async fn killed_in<A: InnerAgent>(
     store: &Arc<MemoryStore>,
 ) -> Result<RunState, StoreError> {
     let run = RunState::open(store.clone(), "run").await?;
-    let ended = process(agent, world, run, true).await;
+    let ended = process(agent, world, run, true, false).await;
     assert!(ended.is_none(), "{ended:?}");
     RunState::open(store.clone(), "run").await
 }

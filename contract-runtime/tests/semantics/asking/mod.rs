@@ -3,6 +3,7 @@
 mod answers;
 mod approvers;
 mod bodies;
+mod reopened;
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
