@@ -51,6 +51,10 @@ impl Provider {
         }
         let mut body = vec![0; length];
         reader.read_exact(&mut body)?;
+        if body.is_empty() {
+            // The backend was killed before it had sent its request.
+            return Ok(());
+        }
         let request: Value = serde_json::from_slice(&body).expect("JSON");
         let answered = answered(&request);
         self.asked.lock().expect("no panic").push(answered);
