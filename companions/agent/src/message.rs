@@ -94,13 +94,19 @@ impl Conversation {
     /// Continues from earlier messages.
     #[must_use]
     pub fn from_messages(messages: impl IntoIterator<Item = Message>) -> Self {
+        let conversation = Self::default();
+        conversation.begin(messages);
+        conversation
+    }
+
+    /// Begins with these messages, in place of those that it has.
+    pub(super) fn begin(&self, messages: impl IntoIterator<Item = Message>) {
         let messages: Vec<Message> = messages.into_iter().collect();
-        let said = History {
+        *self.0.lock() = History {
             past: messages.len(),
             characters: messages.iter().map(Message::characters).sum(),
             messages: Arc::new(messages),
         };
-        Self(Arc::new(Mutex::new(said)))
     }
 
     /// Adds a message.

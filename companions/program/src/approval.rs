@@ -41,11 +41,14 @@ impl<'o> Request<'o> {
     }
 
     pub(super) fn json(&self) -> Value {
+        let questions = self.request.questions.iter();
+        let questions = questions.map(|one| json!({"contract": one.contract, "text": one.text}));
+        let questions: Vec<Value> = questions.collect();
         json!({
             "id": self.id,
             "tool": self.request.tool,
             "arguments": self.request.arguments,
-            "questions": self.request.questions,
+            "questions": questions,
         })
     }
 

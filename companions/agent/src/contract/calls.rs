@@ -32,6 +32,8 @@ pub(super) struct StepCall {
     blocking: bool,
     entered: bool,
     end: Option<CallEnd>,
+    /// Why its beginning could not be recorded, so that its body does not run.
+    unrecorded: Option<String>,
     /// What the log of the run has of it.
     logged: Stage,
     /// What events have reported of it: an action, and then an observation.
@@ -63,7 +65,12 @@ impl StepCalls {
             .call_ended(move |observed, outcome, _| {
                 let is_it = |one: &StepCall| one.number == Some(observed.number);
                 let end = CallEnd::of(outcome);
-                if let Some(index) = ended.find(&observed.call, is_it, |one| one.end = Some(end)) {
+                let ends = |one: &mut StepCall| {
+                    if one.unrecorded.is_none() {
+                        one.end = Some(end);
+                    }
+                };
+                if let Some(index) = ended.find(&observed.call, is_it, ends) {
                     outcomes.push_outcome(index, outcome.approval_request().cloned());
                 }
             })
@@ -123,6 +130,7 @@ impl StepCalls {
                 blocking: false,
                 entered: false,
                 end: None,
+                unrecorded: None,
                 logged: Stage::Nothing,
                 reported: Stage::Nothing,
             }
@@ -178,6 +186,17 @@ impl StepCalls {
         }
         one.logged = Stage::Beginning;
         Some(one.begun(index))
+    }
+
+    /// Notes that the log could not be told of a call. The call ends as one that never began, because the run is resumed with it.
+    pub(super) fn set_unrecorded(&self, call: &ToolCall, why: String) {
+        let is_made = |one: &StepCall| one.number.is_some() && one.is_before_body();
+        self.find(call, is_made, |one| one.unrecorded = Some(why));
+    }
+
+    /// Returns why a call could not be recorded.
+    pub(super) fn unrecorded(&self, index: usize) -> Option<String> {
+        self.0.lock().get(index)?.unrecorded.clone()
     }
 
     /// Returns the record that a call begins after a person has approved it.

@@ -128,10 +128,11 @@ impl Record {
 
     /// Records that a call begins.
     pub(super) async fn begin(&self, call: &ToolCall) -> Result<(), StoreError> {
-        match self.calls.beginning(call) {
-            Some(record) => self.log.append(record).await,
-            None => Ok(()),
-        }
+        let Some(record) = self.calls.beginning(call) else {
+            return Ok(());
+        };
+        let appended = self.log.append(record).await;
+        appended.inspect_err(|error| self.calls.set_unrecorded(call, error.to_string()))
     }
 
     /// Asks an approver, and records that the call waits for it.
@@ -143,14 +144,17 @@ impl Record {
         // A question of a call that a body makes is not one of its own call.
         let (id, tool) = (&request.call_id, &request.tool);
         let waiting = self.calls.waiting(id, tool);
-        let append = async |record| {
-            self.log
-                .append(record)
-                .await
-                .map_err(|error| Decision::Denied(error.to_string()))
-        };
         let Some(index) = waiting else {
             return approver(request).await;
+        };
+        let call = self.calls.call(index);
+        let append = async |record| {
+            self.log.append(record).await.map_err(|error| {
+                if let Some(call) = &call {
+                    self.calls.set_unrecorded(call, error.to_string());
+                }
+                Decision::Denied(error.to_string())
+            })
         };
         let recorded = async {
             let asked = request.clone();

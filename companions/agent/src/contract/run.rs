@@ -9,6 +9,7 @@ use std::time::UNIX_EPOCH;
 
 use contract_runtime::Policy;
 use contract_runtime::approval::ApprovalRequest;
+use contract_runtime::observe::Observer;
 use contract_runtime::{Context, Effect, Outcome, Registry, Run, Status, ToolCall};
 use tracing::{Instrument as _, Span, field};
 
@@ -27,7 +28,7 @@ use crate::event::{Event, RunError};
 use crate::generator::{Emitter, stream_with};
 use crate::inner::{InnerAgent, Turn, Wanted};
 use crate::message::{Conversation, Message};
-use crate::run_log::{self, CallEnd, CallState, PastCall, Progress, RunLog, RunState};
+use crate::run_log::{self, CallEnd, CallState, PastCall, Progress, RunLog, RunState, StoreError};
 
 /// Begins a run with a task, or without one where an earlier process left it.
 pub(super) fn begin<A: InnerAgent>(
@@ -43,41 +44,47 @@ pub(super) fn begin<A: InnerAgent>(
     if task.is_some() && !state.is_stored() {
         state.begin_task();
     }
-    let log = RunLog::new(state.clone());
-    let (mut reply, mut known, mut ended) = (None, None, None);
-    if task.is_some() {
-        if state.is_stored() {
-            state.begin_task();
-        }
-    } else {
-        ended = state.take_end();
-        if ended.is_none() {
-            (reply, known) = state.take_reply().unzip();
-        }
-    }
-    let (mut past, mut is_partial) = state.take_past();
-    is_partial |= known
-        .iter()
-        .flat_map(BTreeMap::values)
-        .any(CallState::is_lost);
-    let form = task.is_none().then(|| state.form().to_owned());
-    let (progress, history, decided) = (state.progress, state.history(), state.take_decided());
-    let messages = state.into_messages().into_iter().chain(added);
-    let conversation = Conversation::from_messages(messages);
-    let record = Record::new(conversation.clone(), log);
-    let is_resumed = task.is_none();
-    let mut turn = Turn::new(task.unwrap_or_default(), conversation, context);
-    if is_resumed {
-        turn = turn.resumed(reply);
-    }
+    let conversation = Conversation::default();
+    conversation.begin(state.messages());
+    let record = Record::new(conversation.clone(), RunLog::new(state));
     let events = stream_with({
         let record = record.clone();
         move |emitter| async move {
             let config = &agent.config;
-            let (answer_type, refused) = match answer_type {
+            let (answer_type, mut refused) = match answer_type {
                 Some(Err(error)) => (None, Some(error)),
                 typed => (typed.and_then(Result::ok), None),
             };
+            // What an earlier run left in doubt is known before anything is made of the log.
+            if let Err(error) = record.log.settle().await {
+                refused = Some(store_error(&error));
+            }
+            let mut state = record.log.state();
+            let (mut reply, mut known, mut ended) = (None, None, None);
+            if task.is_some() {
+                if state.is_stored() {
+                    state.begin_task();
+                }
+            } else {
+                ended = state.take_end();
+                if ended.is_none() {
+                    (reply, known) = state.take_reply().unzip();
+                }
+            }
+            let (mut past, mut is_partial) = state.take_past();
+            is_partial |= known
+                .iter()
+                .flat_map(BTreeMap::values)
+                .any(CallState::is_lost);
+            let form = task.is_none().then(|| state.form().to_owned());
+            let (progress, history, decided) =
+                (state.progress, state.history(), state.take_decided());
+            conversation.begin(state.into_messages().into_iter().chain(added));
+            let is_resumed = task.is_none();
+            let mut turn = Turn::new(task.unwrap_or_default(), conversation, context);
+            if is_resumed {
+                turn = turn.resumed(reply);
+            }
             let queue = EventQueue::default();
             let parent = Parent::of(&turn.context);
             let outer = parent.as_ref().map(|parent| &parent.run);
@@ -94,15 +101,8 @@ pub(super) fn begin<A: InnerAgent>(
             past.retain(|past| is_told && past.end.counts());
             record.log.set_history(run.history_id());
             let observer = record.calls.observer(&queue, &clock);
-            turn.context = std::mem::take(&mut turn.context)
-                .log_of(&shared.log)
-                .with(shared)
-                .run(&run)
-                .observe(observer)
-                .log({
-                    let queue = queue.clone();
-                    move |record| queue.push_log(record)
-                });
+            let context = std::mem::take(&mut turn.context);
+            turn.context = context_of_calls(context, shared, &run, observer);
             let mut driver = RunDriver {
                 config,
                 policy: run.chosen_policy(),
@@ -136,6 +136,17 @@ pub(super) fn begin<A: InnerAgent>(
         }
     });
     RunEvents { events, record }
+}
+
+/// The context of the calls of a run.
+fn context_of_calls(context: Context, shared: SharedRun, run: &Run, observer: Observer) -> Context {
+    let queue = shared.queue.clone();
+    context
+        .log_of(&shared.log)
+        .with(shared)
+        .run(run)
+        .observe(observer)
+        .log(move |record| queue.push_log(record))
 }
 
 /// The span of a run, with the names of the `OpenTelemetry` conventions for generative AI.
@@ -458,6 +469,9 @@ impl RunDriver<'_> {
 
     /// Appends to the log what the conversation has beyond it.
     pub(super) async fn record_messages(&self) -> ControlFlow<Option<RunError>> {
+        if let Err(error) = self.out.record.log.settle().await {
+            return ControlFlow::Break(Some(store_error(&error)));
+        }
         let messages = self.turn.conversation.since(self.out.record.log.messages());
         if messages.is_empty() {
             return ControlFlow::Continue(());
@@ -497,9 +511,7 @@ impl RunDriver<'_> {
     pub(super) async fn append(&self, record: run_log::Record) -> ControlFlow<Option<RunError>> {
         match self.out.record.log.append(record).await {
             Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(Some(RunError::Store {
-                message: error.to_string(),
-            })),
+            Err(error) => ControlFlow::Break(Some(store_error(&error))),
         }
     }
 
@@ -533,6 +545,9 @@ impl RunDriver<'_> {
             // The model has read the outcome of the call, and can do nothing about what came after it.
             QueuedEvent::Late(violation) => return self.end_run(&violation),
             QueuedEvent::Outcome(index, asked) => {
+                if let Some(message) = self.out.record.calls.unrecorded(index) {
+                    return ControlFlow::Break(Some(RunError::Store { message }));
+                }
                 if let Some(request) = asked {
                     self.requests.push(request.clone());
                     let asked = run_log::Record::Asked {
@@ -722,6 +737,12 @@ impl RunDriver<'_> {
 impl Drop for RunDriver<'_> {
     fn drop(&mut self) {
         self.queue.close();
+    }
+}
+
+fn store_error(error: &StoreError) -> RunError {
+    RunError::Store {
+        message: error.to_string(),
     }
 }
 

@@ -7,14 +7,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tokio::sync::OwnedMutexGuard;
 
 use super::store::{RunStore, StoreError, Stored, conflict};
 
 /// Keeps each log in a file of one folder. It needs a tokio runtime, whose threads for blocking work write the files.
 ///
 /// Each line is a checksum and a record. A record is synced to the disk before [`append`](RunStore::append) returns. A last line
-/// whose checksum is wrong is taken for one that a crash has cut off, and dropped; a damaged line before it is an error. Several processes may use one folder: a file is locked while
-/// a record is added, and of two that add the same record one is refused. On Unix only the owner may read the files.
+/// whose checksum is wrong is taken for one that a crash has cut off, and dropped; a damaged line before it is an error. Several
+/// processes may use one folder: a file is locked while a record is added, and of two that add the same record one is refused. On Unix
+/// only the owner may read the files.
 ///
 /// ```
 /// use contract_agent::{FileStore, RunStore as _};
@@ -34,7 +36,11 @@ pub struct FileStore {
     sizes: Sizes,
 }
 
-type Sizes = Arc<Mutex<HashMap<PathBuf, (u64, u64)>>>;
+type Sizes = Arc<Mutex<HashMap<PathBuf, Arc<tokio::sync::Mutex<Size>>>>>;
+
+/// The bytes and lines of a file, where they are known. It is locked while the file is written or read, also after the future of that
+/// was dropped, so that what comes later finds what came before.
+type Size = Option<(u64, u64)>;
 
 impl FileStore {
     /// Opens a folder, and creates it if it does not exist.
@@ -47,6 +53,12 @@ impl FileStore {
         fs::create_dir_all(&folder)?;
         let sizes = Sizes::default();
         Ok(Self { folder, sizes })
+    }
+
+    /// Waits until nothing else is done with a file.
+    async fn size(&self, file: &Path) -> OwnedMutexGuard<Size> {
+        let size = Arc::clone(self.sizes.lock().entry(file.to_owned()).or_default());
+        size.lock_owned().await
     }
 
     /// The file of a run. Characters that a file system could refuse or confuse are written as `%` and their code.
@@ -75,8 +87,8 @@ impl RunStore for FileStore {
                 let error = io::Error::other("a record must be one line");
                 return Err(failed(run, "written", &error));
             }
-            let sizes = Arc::clone(&self.sizes);
-            match off_the_async_threads(move || append(&file, &sizes, expected, &line)).await {
+            let mut size = self.size(&file).await;
+            match off_the_async_threads(move || append(&file, &mut size, expected, &line)).await {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(conflict(run, expected)),
                 Err(error) => Err(failed(run, "written", &error)),
@@ -87,7 +99,13 @@ impl RunStore for FileStore {
     fn read<'a>(&'a self, run: &'a str) -> Stored<'a, Vec<String>> {
         let file = self.file(run);
         Box::pin(async move {
-            let bytes = match off_the_async_threads(move || fs::read(file)).await {
+            let size = self.size(&file).await;
+            let read = move || {
+                let bytes = fs::read(file);
+                drop(size);
+                bytes
+            };
+            let bytes = match off_the_async_threads(read).await {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
                 Err(error) => return Err(failed(run, "read", &error)),
                 Ok(bytes) => bytes,
@@ -106,7 +124,7 @@ impl RunStore for FileStore {
 }
 
 /// Adds a line to a file with this many lines; false if it has another number of them.
-fn append(path: &Path, sizes: &Sizes, expected: u64, line: &str) -> io::Result<bool> {
+fn append(path: &Path, size: &mut Size, expected: u64, line: &str) -> io::Result<bool> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true);
     #[cfg(unix)]
@@ -115,8 +133,7 @@ fn append(path: &Path, sizes: &Sizes, expected: u64, line: &str) -> io::Result<b
     // Until the file is closed.
     fs4::FileExt::lock(&file)?;
     let length = file.metadata()?.len();
-    let known = sizes.lock().get(path).copied();
-    let (end, lines) = match known {
+    let (end, lines) = match *size {
         // What others append makes a file longer.
         Some((end, lines)) if end == length => (end, lines),
         _ => {
@@ -142,8 +159,7 @@ fn append(path: &Path, sizes: &Sizes, expected: u64, line: &str) -> io::Result<b
         // Otherwise a crash may lose the name of a new file.
         File::open(folder)?.sync_all()?;
     }
-    let size = (end + line.len() as u64, lines + 1);
-    sizes.lock().insert(path.to_owned(), size);
+    *size = Some((end + line.len() as u64, lines + 1));
     Ok(true)
 }
 

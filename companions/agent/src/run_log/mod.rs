@@ -110,7 +110,8 @@ pub(crate) struct Progress {
 /// whose process has ended. [`ContractAgent::resume`](crate::ContractAgent::resume) continues its last task;
 /// [`run_after`](crate::ContractAgent::run_after) begins another task.
 ///
-/// Single use holds for a store: the same state without a store can be resumed twice, and then calls are made twice.
+/// Calls are made once where a store has the log: the same state without a store can be resumed twice, and then they are made twice. A
+/// state that is read from JSON has no store.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -163,7 +164,6 @@ pub struct RunState {
     #[serde(skip)]
     history: Option<u64>,
     /// Messages that precede the next task, and are recorded with it.
-    #[serde(skip)]
     added: Vec<Message>,
     #[serde(skip)]
     place: Option<StorePlace>,
@@ -206,11 +206,7 @@ impl RunState {
         let records = store.read(&run).await?;
         let length = records.len() as u64;
         for (place, text) in (0..).zip(records) {
-            let record = serde_json::from_str(&text).map_err(|error| StoreError::Damaged {
-                run: run.clone(),
-                record: place,
-                reason: error.to_string(),
-            });
+            let record = record_of(&run, place, &text);
             // The first record tells of a format whose records are not known.
             if let Ok(Record::Opened { format, .. }) = record
                 && format > FORMAT
@@ -525,6 +521,7 @@ impl RunLog {
     pub(crate) async fn append(&self, record: Record) -> Result<(), StoreError> {
         let mut place = self.place.lock().await;
         if let Some(place) = &mut *place {
+            self.settle_at(place).await?;
             if place.length == 0 {
                 let (format, id) = (FORMAT, self.state.lock().id.clone());
                 place.append(&Record::Opened { format, id }).await?;
@@ -532,6 +529,21 @@ impl RunLog {
             place.append(&record).await?;
         }
         self.state.lock().apply(record);
+        Ok(())
+    }
+
+    /// Reads whether a record was appended of which that is not known, and applies it to the state if it was.
+    pub(crate) async fn settle(&self) -> Result<(), StoreError> {
+        match &mut *self.place.lock().await {
+            Some(place) => self.settle_at(place).await,
+            None => Ok(()),
+        }
+    }
+
+    async fn settle_at(&self, place: &mut StorePlace) -> Result<(), StoreError> {
+        if let Some(record) = place.settled().await? {
+            self.state.lock().apply(record);
+        }
         Ok(())
     }
 
@@ -604,19 +616,39 @@ impl StorePlace {
             action: "written",
             reason: error.to_string(),
         })?;
-        // Where the future of an append was dropped, or the store failed, the record may have been appended all the same.
-        let last = self.in_flight.replace(text.clone());
-        let mut appended = self.store.append(&self.run, self.length, &text).await;
-        if let (Err(StoreError::Conflict { .. }), Some(last)) = (&appended, last) {
-            let records = self.store.read(&self.run).await?;
-            if records.len() as u64 == self.length + 1 && records.last() == Some(&last) {
-                self.length += 1;
-                appended = self.store.append(&self.run, self.length, &text).await;
-            }
-        }
-        appended?;
+        // Where the future of an append is dropped, or the store fails, the record may be appended all the same.
+        self.in_flight = Some(text.clone());
+        self.store.append(&self.run, self.length, &text).await?;
         self.in_flight = None;
         self.length += 1;
         Ok(())
     }
+
+    /// Returns the record of which it was not known whether it was appended, if it was.
+    async fn settled(&mut self) -> Result<Option<Record>, StoreError> {
+        let Some(last) = &self.in_flight else {
+            return Ok(None);
+        };
+        let records = self.store.read(&self.run).await?;
+        let known = usize::try_from(self.length).unwrap_or(usize::MAX);
+        let settled = match records.get(known..) {
+            Some([]) => None,
+            Some([record]) if record == last => {
+                self.length += 1;
+                Some(record_of(&self.run, self.length - 1, record)?)
+            }
+            _ => return Err(store::conflict(&self.run, self.length)),
+        };
+        self.in_flight = None;
+        Ok(settled)
+    }
+}
+
+/// Reads a record that stands at this place in the log of a run.
+fn record_of(run: &str, place: u64, text: &str) -> Result<Record, StoreError> {
+    serde_json::from_str(text).map_err(|error| StoreError::Damaged {
+        run: run.to_owned(),
+        record: place,
+        reason: error.to_string(),
+    })
 }

@@ -5,6 +5,7 @@ mod approvals;
 mod asking;
 mod budgets;
 mod constrained;
+mod doubt;
 mod equal_ids;
 mod faults;
 mod feedback;
