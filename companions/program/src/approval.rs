@@ -41,14 +41,11 @@ impl<'o> Request<'o> {
     }
 
     pub(super) fn json(&self) -> Value {
-        let questions = self.request.questions.iter();
-        let questions = questions.map(|one| json!({"contract": one.contract, "text": one.text}));
-        let questions: Vec<Value> = questions.collect();
         json!({
             "id": self.id,
             "tool": self.request.tool,
             "arguments": self.request.arguments,
-            "questions": questions,
+            "questions": shown(&self.request),
         })
     }
 
@@ -64,8 +61,15 @@ impl<'o> Request<'o> {
     }
 }
 
+/// The questions as a person sees them.
+fn shown(request: &ApprovalRequest) -> Vec<Value> {
+    let questions = request.questions.iter();
+    let shown = questions.map(|one| json!({"contract": one.contract, "text": one.text}));
+    shown.collect()
+}
+
 fn id(request: &ApprovalRequest, sent: &str) -> String {
-    let told = json!([request.tool, canonical(sent), request.questions]);
+    let told = json!([request.tool, canonical(sent), shown(request)]);
     let digest = Sha256::digest(told.to_string());
     digest.iter().fold(String::new(), |mut id, byte| {
         // Writing to a `String` cannot fail.
