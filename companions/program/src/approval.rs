@@ -45,7 +45,7 @@ impl<'o> Request<'o> {
             "id": self.id,
             "tool": self.request.tool,
             "arguments": self.request.arguments,
-            "questions": shown(&self.request),
+            "questions": shown(self.request),
         })
     }
 

@@ -246,7 +246,8 @@ impl Inner {
     fn contract_digest(&self, index: usize, run: Option<&PolicyLayer>) -> String {
         let entry = &self.entries[index];
         let own = entry.policy.map(|own| own.policy);
-        let layers = [run, Some(&*self.shards.layer())];
+        let process = self.shards.layer();
+        let layers = [run, Some(&*process)];
         let of_layer = || layers.into_iter().flatten().find_map(|layer| layer.policy);
         let policy = own.or_else(of_layer);
         let policy = policy.unwrap_or_else(|| Resolved::process().policy);
