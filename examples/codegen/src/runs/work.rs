@@ -135,27 +135,32 @@ async fn one(shared: &Shared, run: &Arc<Run>, session: &Session) {
         };
         record.written = done.written;
         record.last_written = done.last_written;
-        Ok(match done.ending {
-            Ending::Answered(text) => {
-                record.life.take(Step::Complete)?;
-                record.message.clone_from(&text);
-                vec![Happening::Answer { text }]
-            }
-            Ending::Asked(questions, text) => {
-                record.life.take(Step::Ask)?;
-                record.message = text;
-                record.questions.clone_from(&questions);
-                vec![Happening::Questions { questions }]
-            }
-            Ending::Failed(message) => {
-                record.life.take(Step::Fail)?;
-                record.message.clone_from(&message);
-                vec![Happening::Error { message }]
-            }
-        })
+        end(record, done.ending)
     });
     // A run that is at work takes every one of these steps, unless another backend has ended it.
     let _ = ended.await;
+}
+
+/// Takes the step with which a turn ended.
+fn end(record: &mut RunRecord, ending: Ending) -> Result<Vec<Happening>, Refused> {
+    Ok(match ending {
+        Ending::Answered(text) => {
+            record.life.take(Step::Complete)?;
+            record.message.clone_from(&text);
+            vec![Happening::Answer { text }]
+        }
+        Ending::Asked(questions, text) => {
+            record.life.take(Step::Ask)?;
+            record.message = text;
+            record.questions.clone_from(&questions);
+            vec![Happening::Questions { questions }]
+        }
+        Ending::Failed(message) => {
+            record.life.take(Step::Fail)?;
+            record.message.clone_from(&message);
+            vec![Happening::Error { message }]
+        }
+    })
 }
 
 async fn fail(run: &Run, run_store: &RunStore, why: &str) {
