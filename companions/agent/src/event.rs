@@ -248,8 +248,8 @@ pub enum RunError {
         /// The last message to the model.
         message: String,
     },
-    /// Calls ask a person, and the run has no approver. [`ContractAgent::resume`](crate::ContractAgent::resume) goes on with the
-    /// answers, in this process or another one.
+    /// Calls wait for a decision of a person, and the run has no approver.
+    /// [`ContractAgent::resume`](crate::ContractAgent::resume) continues with the answers, in this process or another one.
     #[error("the run waits for a person: {}", sentences(requests))]
     Asked {
         /// What has to be decided, in the order of the calls.

@@ -44,7 +44,7 @@ use crate::run_log::RunState;
 pub struct AgentRun<'a, A> {
     agent: &'a ContractAgent<A>,
     state: RunState,
-    /// `None` if the last task of the state goes on.
+    /// The task to begin. `None` means that the last task of the state is resumed.
     task: Option<String>,
     context: Context,
     /// `None` before it begins.
@@ -59,8 +59,8 @@ impl<A: InnerAgent> ContractAgent<A> {
 
     /// Runs a task after an earlier run or conversation.
     ///
-    /// A call in it that has no outcome is answered before the model is asked: it may have taken effect. The history of a run goes on over
-    /// its tasks, as it does over [`resume`](Self::resume); budgets, loop detection and the attempts of
+    /// Before the model is asked, each earlier call without an outcome is answered as one that may have taken effect. The history of
+    /// a run continues over its tasks, as it does over [`resume`](Self::resume); budgets, loop detection and the attempts of
     /// [`Recovery`](crate::Recovery) are those of one task. Calls in messages of a program are not in the history.
     pub fn run_after(&self, past: impl Into<RunState>, task: impl Into<String>) -> AgentRun<'_, A> {
         self.begin(past.into(), Some(task.into()))
@@ -74,7 +74,7 @@ impl<A: InnerAgent> ContractAgent<A> {
     /// the model is told so. What the run has spent counts; the time in which it did not run does not. A run that has its
     /// answer gives it again.
     ///
-    /// A call that asked a person goes on with the answer in the context, or with a decision that the log has. It is made once and
+    /// A call that asked a person continues with the answer in the context, or with a decision that the log has. It is made once and
     /// without a question if its tool, contract, arguments, sentences and caller are the same; otherwise it asks again. A denied
     /// call is not made. [`RunState::approval_requests`] returns what has no answer yet.
     ///

@@ -174,7 +174,7 @@ impl StepCalls {
             .is_some_and(|one| one.reported > Stage::Nothing)
     }
 
-    /// Returns the record that a call begins, unless its tool changes nothing and asks nobody.
+    /// Returns the record that a call begins. A call of a read-only tool that never asks a person needs none.
     pub(super) fn beginning(&self, call: &ToolCall) -> Option<Record> {
         let mut calls = self.0.lock();
         let (index, one) = calls.iter_mut().enumerate().find(|one| {

@@ -135,7 +135,7 @@ impl EventQueue {
         handled
     }
 
-    /// Drops what nobody reads any more.
+    /// Drops events that have no reader any more.
     pub(super) fn close(&self) {
         let closed = Contents {
             is_closed: true,
