@@ -21,7 +21,7 @@ for package in "${packages[@]}"; do
 done
 
 # As if it was installed.
-cargo build --quiet -p contract-program --bin cargo-contract
+cargo build --quiet -p cargo-contract
 PATH=$target/debug:$PATH
 
 printf '\n== %s\n' 'the page on publishing, word for word'

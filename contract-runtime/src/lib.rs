@@ -60,6 +60,7 @@
 //! | [`contract-mcp`](https://docs.rs/contract-mcp) | serving tools over the Model Context Protocol, and importing those of other servers |
 //! | [`contract-verify`](https://docs.rs/contract-verify) | property-based tests derived from contracts |
 //! | [`contract-program`](https://docs.rs/contract-program) | a command line for the tools of a program, and a page to inspect them |
+//! | [`cargo-contract`](https://docs.rs/cargo-contract) | a subcommand of Cargo that checks, tests and freezes the contracts of a workspace |
 //! | [`contract-remote`](https://docs.rs/contract-remote) | tools on another machine; needs Rust 1.90 |
 //! | [`contract-http`](https://docs.rs/contract-http) | the listener of all their servers, and the check of `Host` and `Origin` |
 

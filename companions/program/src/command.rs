@@ -7,10 +7,14 @@ use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Subcomman
 use contract_runtime::Builder;
 
 use super::completions::Program;
+#[cfg(feature = "inspect")]
+use super::inspect;
+#[cfg(feature = "serve")]
+use super::serve;
 #[cfg(feature = "verify")]
 use super::verify;
 use super::{CommandError, Output};
-use super::{call, check, completions, diff, inspect, list, man, manifest, schema, serve, show};
+use super::{call, check, completions, diff, list, man, manifest, schema, show};
 
 /// The commands of a registry, as subcommands for a parser made with clap 4.
 ///
@@ -65,11 +69,13 @@ enum Action {
     /// Say what has changed since a manifest was stored.
     Diff(diff::Diff),
     /// Serve the tools to a client of the Model Context Protocol.
+    #[cfg(feature = "serve")]
     Serve(serve::Serve),
     /// Prove the contracts: try inputs around every bound, and run the bodies that may be run.
     #[cfg(feature = "verify")]
     Verify(verify::Verify),
     /// Show the tools on a page in the browser, try them there, and follow calls as they happen.
+    #[cfg(feature = "inspect")]
     Inspect(inspect::Inspect),
     /// Print a script with which a shell completes commands, options and names of tools.
     Completions(completions::Completions),
@@ -112,9 +118,11 @@ impl Command {
             Action::Check(check) => check.run(registry, output),
             Action::Manifest(manifest) => manifest.run(registry, output),
             Action::Diff(diff) => diff.run(registry, output),
+            #[cfg(feature = "serve")]
             Action::Serve(serve) => serve.run(registry, output),
             #[cfg(feature = "verify")]
             Action::Verify(verify) => verify.run(registry, output),
+            #[cfg(feature = "inspect")]
             Action::Inspect(inspect) => inspect.run(registry, output),
             Action::Completions(completions) => completions.run(&program, registry, output),
             Action::Man(man) => man.run(&program, output),

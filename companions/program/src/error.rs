@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use contract_dialects::ExportError;
 use contract_manifest::ManifestError;
+#[cfg(feature = "serve")]
 use contract_mcp::ServeError;
 use contract_runtime::__family::nearest;
 use contract_runtime::{BuildError, Registry, Status};
@@ -56,6 +57,7 @@ pub(super) enum CommandError {
     Unwritten { path: PathBuf, source: io::Error },
     #[error(transparent)]
     Export(#[from] ExportError),
+    #[cfg(feature = "serve")]
     #[error(transparent)]
     Serve(#[from] ServeError),
     #[error(transparent)]
@@ -81,7 +83,9 @@ impl CommandError {
             | Self::Unread { .. }
             | Self::Manifest { .. } => exit::USAGE,
             Self::NoSuchTool { .. } => exit::of(Status::UnknownTool),
-            Self::Unwritten { .. } | Self::Export(_) | Self::Serve(_) | Self::Io(_) => exit::FAILED,
+            #[cfg(feature = "serve")]
+            Self::Serve(_) => exit::FAILED,
+            Self::Unwritten { .. } | Self::Export(_) | Self::Io(_) => exit::FAILED,
         }
     }
 
@@ -98,6 +102,7 @@ impl CommandError {
             | Self::Unread { .. }
             | Self::Manifest { .. } => "input",
             Self::Export(_) => "export",
+            #[cfg(feature = "serve")]
             Self::Serve(_) => "serve",
             Self::Unwritten { .. } | Self::Io(_) => "io",
         }

@@ -21,6 +21,7 @@ mod arguments;
 mod artifacts;
 mod call;
 mod check;
+#[cfg(feature = "serve")]
 mod client_config;
 mod command;
 mod completions;
@@ -29,6 +30,7 @@ mod error;
 mod exit;
 mod explain;
 mod input;
+#[cfg(feature = "inspect")]
 mod inspect;
 mod list;
 mod man;
@@ -37,6 +39,7 @@ mod outcome;
 mod output;
 mod runtime;
 mod schema;
+#[cfg(feature = "serve")]
 mod serve;
 mod shape;
 mod show;

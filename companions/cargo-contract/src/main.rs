@@ -21,7 +21,7 @@ use clap::{Parser, Subcommand};
 use program::{Ended, Program};
 use report::{Report, Verdict};
 use version::{Change, Level, Version};
-use workspace::{Crate, Workspace};
+use workspace::{Crate, Failure, Workspace};
 
 #[derive(Debug, Parser)]
 #[command(name = "cargo", bin_name = "cargo", version)]
@@ -95,12 +95,10 @@ fn main() -> ExitCode {
     }
 }
 
-/// What keeps the command from saying anything about the contracts.
-type Failure = Box<dyn std::error::Error>;
-
 fn run(options: &Options) -> Result<Report, Failure> {
     let workspace = Workspace::read(options.manifest_path.as_deref(), &options.package)?;
-    let program = Program::build(&workspace, &options.features)?;
+    let generates = matches!(options.command, Command::Verify { .. });
+    let program = Program::build(&workspace, &options.features, generates)?;
     let mut report = Report::new(options.command.name(), options.command.is_strict());
     for (name, reason) in &workspace.left_out {
         report.leave_out(name, reason);

@@ -1,12 +1,19 @@
 //! The crates of a workspace that can have tools, from `cargo metadata`.
 
 use std::collections::{BTreeSet, HashMap};
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde::Deserialize;
 
-use super::Failure;
+/// What keeps the command from saying anything about the contracts.
+pub(crate) type Failure = Box<dyn std::error::Error>;
+
+/// The Cargo that runs this command.
+pub(crate) fn cargo() -> OsString {
+    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
+}
 
 /// A crate with a library that depends on `contract-runtime`.
 #[derive(Debug)]
@@ -75,10 +82,13 @@ struct DependencyKind {
 
 const RUNTIME: &str = "contract-runtime";
 
+/// What the program that links the crates is made of.
+pub(crate) const PROGRAM: &str = "contract-program";
+
 impl Workspace {
     /// Reads the workspace of a manifest; `wanted` selects crates, if there are any.
     pub(crate) fn read(manifest: Option<&Path>, wanted: &[String]) -> Result<Self, Failure> {
-        let mut cargo = Command::new(super::program::cargo());
+        let mut cargo = Command::new(cargo());
         cargo.args(["metadata", "--format-version", "1"]);
         if let Some(path) = manifest {
             cargo.arg("--manifest-path").arg(path);
@@ -187,10 +197,10 @@ impl Metadata {
                 let known = self
                     .packages
                     .iter()
-                    .find(|one| one.name == "contract-program" && one.source.is_none());
+                    .find(|one| one.name == PROGRAM && one.source.is_none());
                 let beside = [
                     "../companions/program".to_owned(),
-                    format!("../contract-program-{version}"),
+                    format!("../{PROGRAM}-{version}"),
                 ];
                 let beside = beside.map(|path| runtime.directory().join(path));
                 let mut paths = known.map(Package::directory).into_iter().chain(beside);

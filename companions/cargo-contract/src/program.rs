@@ -1,6 +1,5 @@
 //! The program that links the crates: a package below the target folder, whose commands are those of `contract-program`.
 
-use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::fs;
 use std::io;
@@ -9,8 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::Failure;
-use super::workspace::{Crate, Workspace};
+use super::workspace::{Crate, Failure, PROGRAM, Workspace, cargo};
 
 /// How the program ends where a package has no tools; see `contract_program::__run_package`.
 const NO_TOOLS: i32 = 64;
@@ -37,13 +35,13 @@ impl Ended {
     }
 }
 
-/// The Cargo that runs this command.
-pub(crate) fn cargo() -> OsString {
-    std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
 impl Program {
-    pub(crate) fn build(workspace: &Workspace, features: &[String]) -> Result<Self, Failure> {
+    /// Builds the program; only the command `verify` `generates` inputs, with a part of `contract-program` that is large.
+    pub(crate) fn build(
+        workspace: &Workspace,
+        features: &[String],
+        generates: bool,
+    ) -> Result<Self, Failure> {
         let folder = workspace.target.join("contract");
         fs::create_dir_all(folder.join("src"))?;
         let names = features.iter().filter_map(|one| one.split_once('/'));
@@ -54,13 +52,23 @@ impl Program {
                 return Err(problem.into());
             }
         }
-        write(&folder.join("Cargo.toml"), &manifest(workspace, features))?;
+        write(
+            &folder.join("Cargo.toml"),
+            &manifest(workspace, features, generates),
+        )?;
         write(&folder.join("src/main.rs"), &source(workspace.crates.len()))?;
         // The same versions as in the workspace; Cargo takes out what is not needed.
         match fs::copy(workspace.root.join("Cargo.lock"), folder.join("Cargo.lock")) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
+        let names = workspace.crates.iter().map(|one| &*one.name);
+        let verify = generates.then_some("contract-verify");
+        let names: Vec<_> = names.chain(verify).collect();
+        eprintln!(
+            "building {} and {PROGRAM} (without its servers)",
+            names.join(", ")
+        );
         let output = Command::new(cargo())
             .args([
                 "build",
@@ -130,12 +138,13 @@ fn write(path: &Path, text: &str) -> io::Result<()> {
     fs::write(path, text)
 }
 
-fn manifest<'f>(workspace: &Workspace, features: &'f [String]) -> String {
+fn manifest<'f>(workspace: &Workspace, features: &'f [String], generates: bool) -> String {
+    let own: &[&str] = if generates { &["verify"] } else { &[] };
     let mut text = format!(
         "# Written by `cargo contract`.\n\
          [package]\nname = \"workspace-contracts\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
          [workspace]\n\n[profile.dev]\ndebug = false\n\n[dependencies]\n\
-         contract-program = {{ {}, features = [\"verify\"] }}\n",
+         {PROGRAM} = {{ {}, default-features = false, features = {own:?} }}\n",
         workspace.program
     );
     for (index, one) in workspace.crates.iter().enumerate() {

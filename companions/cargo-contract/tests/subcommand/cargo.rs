@@ -54,13 +54,23 @@ fn resolve(manifest: &Path) {
     let built = metadata(&[arguments, path].concat());
     let built: Value = serde_json::from_str(&built).unwrap();
     let nodes = built["resolve"]["nodes"].as_array().unwrap();
-    let of_program = nodes.iter().find(|node| {
-        node["id"]
-            .as_str()
-            .unwrap()
-            .contains("/companions/program#")
-    });
-    assert_eq!(of_program.unwrap()["features"], json!(["verify"]));
+    let node = |folder: &str| {
+        let is_it = |node: &&Value| node["id"].as_str().unwrap().contains(folder);
+        nodes.iter().find(is_it)
+    };
+    // It has no server, and tests contracts only where that is the command.
+    let features = &node("/companions/program#").unwrap()["features"];
+    let servers = ["/companions/mcp#", "/companions/http#", "#axum@", "#rmcp@"];
+    assert_eq!(servers.map(|server| node(server).is_some()), [false; 4]);
+    let generates = node("/companions/verify#").is_some();
+    assert!(
+        *features
+            == if generates {
+                json!(["verify"])
+            } else {
+                json!([])
+            }
+    );
 }
 
 /// What the real Cargo says. It resolves for this machine alone, so that nothing has to be fetched that the tests were not built of.
