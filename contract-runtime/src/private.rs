@@ -29,7 +29,7 @@ pub use crate::schema::{Describe, Hints};
 pub use crate::tool::call::{Call, Running, later, ready};
 pub use crate::tool::dynamic::Tool;
 pub use crate::tool::kind::Type;
-pub use crate::tool::reply::{Reply, ResultProbe, SuccessProbe, failure};
+pub use crate::tool::reply::{Reply, failure};
 pub use crate::tool::shim::{
     Registered, RegisteredSet, SharedToolSet, ToolSet, method, package, type_of,
 };

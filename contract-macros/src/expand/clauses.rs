@@ -122,7 +122,7 @@ impl Judged<'_> {
         kept.collect()
     }
 
-    /// `match rt::SuccessProbe::new(&out).success() { Some(value) => frame.post(1, None, &|_, details| ..), None => Ok(()) }`
+    /// `match rt::Type::of(&out).success_of(&out) { Some(value) => frame.post(1, None, &|_, details| ..), None => Ok(()) }`
     pub(super) fn after_clauses(&self, result: SpanRange) -> Vec<TokenStream> {
         let posts = self.posts();
         posts
@@ -139,7 +139,7 @@ impl Judged<'_> {
             let out = result.holding(result.lent(quote!(&), &out));
             quote!(#failure #out)
         } else {
-            quote!(#runtime::SuccessProbe::new(&#out).success())
+            quote!(#runtime::Type::of(&#out).success_of(&#out))
         };
         let this = self.copied_self(clause).map(|_| local("this"));
         let head = &clause.result;

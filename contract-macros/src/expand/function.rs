@@ -379,7 +379,7 @@ impl<'m> Judged<'m> {
         let then = self.of.givens.iter().filter_map(|given| {
             let then = given.then.as_ref()?;
             Some(quote! {
-                if #frame.is_awaited() && #runtime::SuccessProbe::new(&#out).success().is_some() {
+                if #frame.is_awaited() && #runtime::Type::of(&#out).success_of(&#out).is_some() {
                     #then;
                 }
             })

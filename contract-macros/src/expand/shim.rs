@@ -56,7 +56,7 @@ fn reply(function: &Function, checked: &TokenStream, runtime: &TokenStream) -> T
     }
     let waited = function.is_async.then(|| quote!(.await));
     let (value, error) = result_places(&function.sig);
-    let sorted = quote!(#runtime::ResultProbe::of);
+    let sorted = quote!(#runtime::Type::of);
     let of = quote!((&#out));
     let split = error.around(sorted.clone(), &of, quote!(.split));
     let (held, success) = (error.holding(&out), error.end(quote!(.value())));

@@ -20,11 +20,7 @@ pub(crate) enum Decoding {
 impl Decoding {
     pub(super) fn of<'de, T: Deserialize<'de>>() -> Self {
         let by_key = Cell::new(false);
-        let refusing = Refusing {
-            by_key: &by_key,
-            is_key: false,
-        };
-        match T::deserialize(refusing) {
+        match T::deserialize(Refusing::Value(&by_key)) {
             Ok(_) => Self::Forgiving,
             Err(_) if by_key.get() => Self::UnreadableKeys,
             Err(_) => Self::AsDescribed,
@@ -32,21 +28,25 @@ impl Decoding {
     }
 }
 
-/// A deserializer that refuses every scalar. It offers options, lists and maps, so that the types inside them are tried as well.
+/// A deserializer that refuses every scalar.
 #[derive(Clone, Copy)]
-struct Refusing<'f> {
-    /// Whether a key asked for what no string holds.
-    by_key: &'f Cell<bool>,
-    is_key: bool,
+pub(super) enum Refusing<'f> {
+    /// An option reads `None` from it, and nothing else reads anything.
+    Absent,
+    /// It offers options, lists and maps, so that the types inside them are tried as well.
+    Value(&'f Cell<bool>),
+    /// It does so as the key of a map, and notes whether that asked for what no string holds.
+    Key(&'f Cell<bool>),
 }
 
 impl Refusing<'_> {
-    /// Notes a key that asks for more than one value.
+    /// Refuses what asks for more than one value, unless it stands where such values stand.
     fn asked_for_several(self) -> Result<(), Refused> {
-        if !self.is_key {
-            return Ok(());
+        match self {
+            Self::Value(_) => return Ok(()),
+            Self::Key(by_key) => by_key.set(true),
+            Self::Absent => {}
         }
-        self.by_key.set(true);
         Err(Refused::custom("refused"))
     }
 }
@@ -64,7 +64,10 @@ impl<'de> Deserializer<'de> for Refusing<'_> {
     }
 
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
-        visitor.visit_some(self)
+        match self {
+            Self::Absent => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
     }
 
     fn deserialize_newtype_struct<V: Visitor<'de>>(
@@ -72,7 +75,10 @@ impl<'de> Deserializer<'de> for Refusing<'_> {
         _: &'static str,
         visitor: V,
     ) -> Result<V::Value, Refused> {
-        visitor.visit_newtype_struct(self)
+        match self {
+            Self::Absent => self.deserialize_any(visitor),
+            _ => visitor.visit_newtype_struct(self),
+        }
     }
 
     fn deserialize_seq<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Refused> {
@@ -127,8 +133,10 @@ impl<'de> MapAccess<'de> for Items<'_> {
         &mut self,
         seed: K,
     ) -> Result<Option<K::Value>, Refused> {
-        let is_key = true;
-        let key = Refusing { is_key, ..self.1 };
+        let key = match self.1 {
+            Refusing::Value(by_key) => Refusing::Key(by_key),
+            other => other,
+        };
         seed.deserialize(key).map(Some)
     }
 

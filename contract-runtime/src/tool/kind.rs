@@ -31,6 +31,12 @@ pub struct OtherType<T>(PhantomData<fn() -> T>);
 impl<T> Type<T> {
     /// The only value of the probe.
     pub const NEW: Self = Self(OtherType(PhantomData));
+
+    /// Returns the probe for the type of a value.
+    #[must_use]
+    pub const fn of(_: &T) -> Self {
+        Self::NEW
+    }
 }
 
 impl<T> Deref for Type<T> {
@@ -43,7 +49,7 @@ impl<T> Deref for Type<T> {
 impl<T: ?Sized> Type<&T> {
     /// Chooses the kind of a reference.
     #[must_use]
-    pub const fn kind(&self) -> Kind<T, Reference<T>> {
+    pub const fn kind(&self) -> Kind<T, Reference> {
         Kind::NEW
     }
 }
@@ -51,41 +57,28 @@ impl<T: ?Sized> Type<&T> {
 impl<T: ?Sized> Type<Option<&T>> {
     /// Chooses the kind of an optional reference.
     #[must_use]
-    pub const fn kind(&self) -> Kind<T, MaybeReference<T>> {
+    pub const fn kind(&self) -> Kind<T, MaybeReference> {
         Kind::NEW
     }
 }
 
 impl<T> OtherType<T> {
     #[must_use]
-    pub const fn kind(&self) -> Kind<T, Plain<T>> {
+    pub const fn kind(&self) -> Kind<T, Plain> {
         Kind::NEW
     }
 }
 
 #[derive(Debug)]
-pub struct Reference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+pub enum Reference {}
 #[derive(Debug)]
-pub struct MaybeReference<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
+pub enum MaybeReference {}
 #[derive(Debug)]
-pub struct Plain<T>(PhantomData<fn() -> T>);
+pub enum Plain {}
 
-/// One of the three kinds of parameters.
-pub trait Sorted {
-    const NEW: Self;
-}
-
-impl<T: ?Sized> Sorted for Reference<T> {
-    const NEW: Self = Self(PhantomData);
-}
-
-impl<T: ?Sized> Sorted for MaybeReference<T> {
-    const NEW: Self = Self(PhantomData);
-}
-
-impl<T> Sorted for Plain<T> {
-    const NEW: Self = Self(PhantomData);
-}
+/// An argument of one kind whose type will do.
+#[derive(Debug)]
+pub struct Fit<T: ?Sized, K>(PhantomData<fn() -> PhantomData<T>>, PhantomData<fn() -> K>);
 
 /// A parameter of one kind, before anything is asked of the type `T` in it.
 ///
@@ -130,9 +123,9 @@ impl<G, T: ?Sized> Asked<G, T> {
 /// A parameter needs two traits. Each probe asks for one of them, so that at most one is reported as missing.
 type AskedTwice<G, T, S> = Asked<Asked<G, T>, S>;
 
-impl<T: ?Sized + ToolArgument, K: Sorted> Kind<T, K> {
-    pub fn argument(&self) -> AskedTwice<K, (), ()> {
-        Asked::new(Asked::new(K::NEW))
+impl<T: ?Sized + ToolArgument, K> Kind<T, K> {
+    pub const fn argument(&self) -> AskedTwice<Fit<T, K>, (), ()> {
+        Asked::new(Asked::new(Fit(PhantomData, PhantomData)))
     }
 }
 
@@ -151,19 +144,19 @@ impl<T: ?Sized> Unfit<T> {
 /// A type that any `#[context]` parameter can have.
 type AnyHeld = Arc<()>;
 
-impl<T: Send + Sync + 'static> Kind<T, Reference<T>> {
+impl<T: Send + Sync + 'static> Kind<T, Reference> {
     pub fn context<'c>(&self) -> AskedTwice<Given<'c, &'c T>, AnyHeld, ()> {
         Asked::new(Asked::new(Given::lent()))
     }
 }
 
-impl<T: Send + Sync + 'static> Kind<T, MaybeReference<T>> {
+impl<T: Send + Sync + 'static> Kind<T, MaybeReference> {
     pub fn context<'c>(&self) -> AskedTwice<Given<'c, Option<&'c T>>, AnyHeld, ()> {
         Asked::new(Asked::new(Given::maybe_lent()))
     }
 }
 
-impl<T: Held> Kind<T, Plain<T>> {
+impl<T: Held> Kind<T, Plain> {
     pub fn context<'c>(&self) -> AskedTwice<Given<'c, T>, AnyHeld, ()> {
         Asked::new(Asked::new(Given::held()))
     }

@@ -1,4 +1,4 @@
-//! Converts what a body returns, by its type.
+//! Converts what a body returns, by its type. The methods of [`Type`] that choose have no bounds; those that then convert have them.
 
 #![allow(
     clippy::unused_self,
@@ -8,9 +8,7 @@
 
 use std::convert::Infallible;
 use std::fmt::Display;
-use std::marker::PhantomData;
 use std::mem::forget;
-use std::ops::Deref;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
@@ -25,39 +23,46 @@ use crate::schema::Describe;
 /// The result of a call by name, or why there is none.
 pub type Reply = Result<Content, FailureKind>;
 
-/// Gives postconditions a reference to the result: to the `Ok` side of a `Result`, or to the whole of any other type.
-#[derive(Debug)]
-pub struct SuccessProbe<'a, T>(NotResult<'a, T>);
-
-#[derive(Debug)]
-pub struct NotResult<'a, T>(&'a T);
-
-impl<'a, T> SuccessProbe<'a, T> {
-    /// Wraps a result.
-    pub const fn new(result: &'a T) -> Self {
-        Self(NotResult(result))
-    }
-}
-
-impl<'a, T> Deref for SuccessProbe<'a, T> {
-    type Target = NotResult<'a, T>;
-    fn deref(&self) -> &NotResult<'a, T> {
-        &self.0
-    }
-}
-
-impl<'a, T, E> SuccessProbe<'a, Result<T, E>> {
-    /// Returns the value, unless the function failed.
+impl<T, E> Type<Result<T, E>> {
+    /// Returns the value, unless the function failed. Postconditions see it.
     #[must_use]
-    pub fn success(&self) -> Option<&'a T> {
-        self.0.0.as_ref().ok()
+    pub fn success_of<'a>(&self, result: &'a Result<T, E>) -> Option<&'a T> {
+        result.as_ref().ok()
+    }
+
+    /// Chooses the form of a function that can fail.
+    pub const fn split(&self, result: Result<T, E>) -> FallibleResult<T, E> {
+        FallibleResult(result)
+    }
+
+    /// Returns the type of the `Ok` value.
+    #[must_use]
+    pub const fn success(&self) -> Type<T> {
+        Type::NEW
     }
 }
 
-impl<'a, T> NotResult<'a, T> {
+impl<T> OtherType<T> {
     #[must_use]
-    pub const fn success(&self) -> Option<&'a T> {
-        Some(self.0)
+    pub const fn success_of<'a>(&self, result: &'a T) -> Option<&'a T> {
+        Some(result)
+    }
+
+    pub const fn split(&self, result: T) -> FallibleResult<T, Infallible> {
+        FallibleResult(Ok(result))
+    }
+
+    #[must_use]
+    pub const fn success(&self) -> Type<T> {
+        Type::NEW
+    }
+
+    pub const fn form(&self, value: T) -> Json<T> {
+        Json(value)
+    }
+
+    pub const fn schema(&self) -> Option<Describe> {
+        None
     }
 }
 
@@ -86,47 +91,8 @@ pub fn failure<R: Fallible>(result: &R) -> Option<&R::Error> {
     result.failure()
 }
 
-/// The type of a result. `split` and `form` choose by the type without bounds; `value` and `reply` have the bounds.
-#[derive(Debug)]
-pub struct ResultProbe<T>(AnyResult<T>);
-
-#[derive(Debug)]
-pub struct AnyResult<T>(PhantomData<fn() -> T>);
-
-impl<T> ResultProbe<T> {
-    /// Creates the probe for the type of a result.
-    #[must_use]
-    pub const fn of(_: &T) -> Self {
-        Self(AnyResult(PhantomData))
-    }
-}
-
-impl<T> Deref for ResultProbe<T> {
-    type Target = AnyResult<T>;
-    fn deref(&self) -> &AnyResult<T> {
-        &self.0
-    }
-}
-
 #[derive(Debug)]
 pub struct FallibleResult<T, E>(Result<T, E>);
-
-impl<T, E> ResultProbe<Result<T, E>> {
-    /// Chooses the form of a function that can fail.
-    pub const fn split(&self, result: Result<T, E>) -> FallibleResult<T, E> {
-        FallibleResult(result)
-    }
-}
-
-impl<T> AnyResult<T> {
-    pub const fn split(&self, result: T) -> FallibleResult<T, Infallible> {
-        FallibleResult(Ok(result))
-    }
-
-    pub const fn form(&self, value: T) -> Json<T> {
-        Json(value)
-    }
-}
 
 /// What the error of a tool must be.
 #[diagnostic::on_unimplemented(
@@ -149,7 +115,7 @@ impl<T, E> FallibleResult<T, E> {
     }
 }
 
-impl ResultProbe<()> {
+impl Type<()> {
     /// Writes nothing for the unit type.
     #[must_use]
     pub fn form(&self, (): ()) -> Encoded {
@@ -157,7 +123,7 @@ impl ResultProbe<()> {
     }
 }
 
-impl ResultProbe<Content> {
+impl Type<Content> {
     /// Keeps content as it is.
     #[must_use]
     pub fn form(&self, content: Content) -> Encoded {
@@ -201,48 +167,15 @@ impl<T> Json<T> {
     }
 }
 
-impl<T, E> Type<Result<T, E>> {
-    /// Returns the type of the `Ok` value.
-    #[must_use]
-    pub const fn success(&self) -> ResultType<T> {
-        ResultType(Undescribed(PhantomData))
-    }
-}
-
-impl<T> OtherType<T> {
-    #[must_use]
-    pub const fn success(&self) -> ResultType<T> {
-        ResultType(Undescribed(PhantomData))
-    }
-}
-
-/// A probe for the schema of the type of a result.
-#[derive(Debug)]
-pub struct ResultType<T>(Undescribed<T>);
-
-#[derive(Debug)]
-pub struct Undescribed<T>(PhantomData<fn() -> T>);
-
-impl<T> Deref for ResultType<T> {
-    type Target = Undescribed<T>;
-    fn deref(&self) -> &Undescribed<T> {
-        &self.0
-    }
-}
-
-impl<T: JsonSchema> ResultType<T> {
+impl<T: JsonSchema> Type<T> {
+    /// Returns the schema of the type, which another type may not have.
     pub fn schema(&self) -> Option<Describe> {
         Some(SchemaGenerator::subschema_for::<T>)
     }
 }
 
-impl<T> Undescribed<T> {
-    pub const fn schema(&self) -> Option<Describe> {
-        None
-    }
-}
-
-impl<T> ResultType<T> {
+impl<T> Type<T> {
+    /// Returns the schema of the type, which it must have.
     pub fn demanded_schema(&self) -> Option<Describe>
     where
         T: DescribedOutput,

@@ -12,13 +12,12 @@ use std::sync::Arc;
 
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
-use serde::de::value::Error as AbsentError;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IgnoredAny, Visitor};
+use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, Visitor};
 
 use super::dynamic_contract::DynamicContract;
 use super::failure::FailureKind;
-use super::forgiving::Decoding;
-use super::kind::{MaybeReference, Plain, Reference};
+use super::forgiving::{Decoding, Refusing};
+use super::kind::{Fit, MaybeReference, Plain, Reference};
 use crate::contract::bounds::Checked;
 use crate::schema::arguments::{ErrorPosition, end_of_admitted, locate, rejected, with_formats};
 use crate::schema::lexer::{Lexer, Unread};
@@ -35,49 +34,35 @@ pub trait Lend {
     type Owned: Owned;
     /// What it is read into.
     type Owner<'c>: Deserialize<'c> + Borrow<Self> + Send;
-    /// What an absent argument stands for: behind a reference to an `Option`, its `None`.
-    fn absent<'c>() -> Option<Self::Owner<'c>> {
-        None
-    }
 }
 
-impl<T: ?Sized> Reference<T> {
+impl<T: ?Sized> Fit<T, Reference> {
     #[must_use]
-    pub fn open<'c>(self) -> Borrowed<T::Owner<'c>, T>
+    pub fn open<'c>(self) -> Slot<T::Owner<'c>, Lender<T::Owner<'c>, T>>
     where
         T: Lend,
     {
-        Borrowed {
-            owner: T::absent(),
-            is_read: false,
-            lend: Borrow::borrow,
-        }
+        Slot::new::<T::Owned>(Borrow::borrow)
     }
 }
 
-impl<T: ?Sized> MaybeReference<T> {
+impl<T: ?Sized> Fit<T, MaybeReference> {
     #[must_use]
-    pub fn open<'c>(self) -> MaybeBorrowed<T::Owner<'c>, T>
+    pub fn open<'c>(self) -> Slot<Option<T::Owner<'c>>, Lender<T::Owner<'c>, T>>
     where
         T: Lend,
     {
-        MaybeBorrowed {
-            owner: None,
-            lend: Borrow::borrow,
-        }
+        Slot::new::<Option<T::Owned>>(Borrow::borrow)
     }
 }
 
-impl<T> Plain<T> {
+impl<T> Fit<T, Plain> {
     #[must_use]
-    pub fn open(self) -> Slot<T>
+    pub fn open(self) -> Slot<T, ()>
     where
         T: Owned,
     {
-        Slot {
-            value: None,
-            absent: absent::<T>,
-        }
+        Slot::new::<T>(())
     }
 }
 
@@ -108,23 +93,50 @@ fn read<'c, T: Deserialize<'c>>(text: &'c str, at: usize) -> Result<(T, usize), 
     Ok((value, at + length))
 }
 
-/// An owned argument.
+/// An argument, which is given to the body, or lent to it by a [`Lender`].
 ///
 /// What generated code does with a slot needs no bound: a type that is not an argument is reported where the slot is opened,
 /// and not again.
 #[derive(Debug)]
-pub struct Slot<T> {
-    value: Option<T>,
-    absent: fn() -> Option<T>,
+pub struct Slot<O, L> {
+    value: Option<O>,
+    absent: fn() -> Option<O>,
+    describe: fn() -> ArgumentType,
+    lend: L,
 }
+
+type Lender<O, T> = fn(&O) -> &T;
 
 /// What an absent argument stands for: of an optional, its `None`.
-fn absent<T: Owned>() -> Option<T> {
-    T::deserialize(Absent).ok()
+///
+/// This is what a derived `Deserialize` does with an absent field, so an alias of `Option` is as optional as `Option`.
+fn absent<'c, T: Deserialize<'c>>() -> Option<T> {
+    T::deserialize(Refusing::Absent).ok()
 }
 
-impl<T> Slot<T> {
-    /// Takes the value; of an absent optional, its `None`.
+fn described<T: Owned>() -> ArgumentType {
+    ArgumentType {
+        describe: SchemaGenerator::subschema_for::<T>,
+        optional: absent::<T>().is_some(),
+        decoding: Decoding::of::<T>(),
+    }
+}
+
+impl<O, L> Slot<O, L> {
+    fn new<'c, T: Owned>(lend: L) -> Self
+    where
+        O: Deserialize<'c>,
+    {
+        Self {
+            value: None,
+            absent: absent::<O>,
+            describe: described::<T>,
+            lend,
+        }
+    }
+}
+
+impl<T> Slot<T, ()> {
     pub fn take(self) -> Result<T, FailureKind> {
         let value = self.value.or_else(self.absent);
         value.ok_or_else(FailureKind::unread)
@@ -135,7 +147,34 @@ impl<T> Slot<T> {
     }
 }
 
-impl<'c, T: Owned> Argument<'c> for Slot<T> {
+impl<O, T: ?Sized> Slot<O, Lender<O, T>> {
+    pub fn take(&mut self) -> Result<&T, FailureKind> {
+        self.value = self.value.take().or_else(self.absent);
+        let value = self.value.as_ref().map(self.lend);
+        value.ok_or_else(FailureKind::unread)
+    }
+
+    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, FailureKind> {
+        Ok(self.value.as_ref().map_or_else(default, self.lend))
+    }
+}
+
+/// Absent; or `null`; or a value.
+impl<O, T: ?Sized> Slot<Option<O>, Lender<O, T>> {
+    pub fn take(&self) -> Result<Option<&T>, FailureKind> {
+        self.take_or(|| None)
+    }
+
+    pub fn take_or<'s>(
+        &'s self,
+        default: impl FnOnce() -> Option<&'s T>,
+    ) -> Result<Option<&'s T>, FailureKind> {
+        let lent = |owner: &'s Option<O>| owner.as_ref().map(self.lend);
+        Ok(self.value.as_ref().map_or_else(default, lent))
+    }
+}
+
+impl<'c, O: Deserialize<'c> + Send, L: Send> Argument<'c> for Slot<O, L> {
     fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
         if self.value.is_some() {
             return Ok(None);
@@ -154,118 +193,7 @@ impl<'c, T: Owned> Argument<'c> for Slot<T> {
     }
 
     fn describe(&self) -> ArgumentType {
-        ArgumentType {
-            describe: SchemaGenerator::subschema_for::<T>,
-            optional: absent::<T>().is_some(),
-            decoding: Decoding::of::<T>(),
-        }
-    }
-}
-
-/// An argument read into its owner and lent to the body.
-#[derive(Debug)]
-pub struct Borrowed<O, T: ?Sized> {
-    /// What was read, or what an absent argument stands for.
-    owner: Option<O>,
-    is_read: bool,
-    lend: fn(&O) -> &T,
-}
-
-impl<O, T: ?Sized> Borrowed<O, T> {
-    pub fn take(&self) -> Result<&T, FailureKind> {
-        self.owner
-            .as_ref()
-            .map(self.lend)
-            .ok_or_else(FailureKind::unread)
-    }
-
-    pub fn take_or<'s>(&'s self, default: impl FnOnce() -> &'s T) -> Result<&'s T, FailureKind> {
-        let read = self.owner.as_ref().filter(|_| self.is_read);
-        Ok(read.map_or_else(default, self.lend))
-    }
-}
-
-impl<'c, T: ?Sized + Lend> Argument<'c> for Borrowed<T::Owner<'c>, T> {
-    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
-        if self.is_read {
-            return Ok(None);
-        }
-        let (owner, end) = read(text, at)?;
-        self.owner = Some(owner);
-        self.is_read = true;
-        Ok(Some(end))
-    }
-
-    fn is_read(&self) -> bool {
-        self.is_read
-    }
-
-    fn clear(&mut self) {
-        self.owner = T::absent();
-        self.is_read = false;
-    }
-
-    fn describe(&self) -> ArgumentType {
-        ArgumentType {
-            describe: SchemaGenerator::subschema_for::<T::Owned>,
-            optional: T::absent().is_some(),
-            decoding: Decoding::of::<T::Owned>(),
-        }
-    }
-}
-
-/// An optional argument read into its owner and lent to the body.
-#[derive(Debug)]
-pub struct MaybeBorrowed<O, T: ?Sized> {
-    /// Absent; or `null`; or a value.
-    #[allow(
-        clippy::option_option,
-        reason = "absent, null and a value are three states"
-    )]
-    owner: Option<Option<O>>,
-    lend: fn(&O) -> &T,
-}
-
-impl<O, T: ?Sized> MaybeBorrowed<O, T> {
-    pub fn take(&self) -> Result<Option<&T>, FailureKind> {
-        Ok(self.owner.as_ref().and_then(Option::as_ref).map(self.lend))
-    }
-
-    pub fn take_or<'s>(
-        &'s self,
-        default: impl FnOnce() -> Option<&'s T>,
-    ) -> Result<Option<&'s T>, FailureKind> {
-        Ok(match &self.owner {
-            None => default(),
-            Some(owner) => owner.as_ref().map(self.lend),
-        })
-    }
-}
-
-impl<'c, T: ?Sized + Lend> Argument<'c> for MaybeBorrowed<T::Owner<'c>, T> {
-    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
-        if self.owner.is_some() {
-            return Ok(None);
-        }
-        let (owner, end) = read(text, at)?;
-        self.owner = Some(owner);
-        Ok(Some(end))
-    }
-
-    fn is_read(&self) -> bool {
-        self.owner.is_some()
-    }
-
-    fn clear(&mut self) {
-        self.owner = None;
-    }
-
-    fn describe(&self) -> ArgumentType {
-        ArgumentType {
-            describe: SchemaGenerator::subschema_for::<Option<T::Owned>>,
-            optional: true,
-            decoding: Decoding::of::<T::Owned>(),
-        }
+        (self.describe)()
     }
 }
 
@@ -287,10 +215,6 @@ impl<T: Owned> Lend for [T] {
 impl<T: Owned> Lend for T {
     type Owned = T;
     type Owner<'c> = T;
-
-    fn absent<'c>() -> Option<Self::Owner<'c>> {
-        absent::<T>()
-    }
 }
 
 /// A string taken from the text itself where it has no escapes.
@@ -493,34 +417,4 @@ fn end(lexer: &Lexer<'_>, at: usize) -> Result<(), FallBack> {
         return Ok(());
     }
     Err(FallBack::Text)
-}
-
-/// The source of an absent argument: an `Option` reads `None` from it and nothing else reads anything.
-///
-/// This is what a derived `Deserialize` does with an absent field, so an alias of `Option` is as optional as `Option`.
-pub(super) struct Absent;
-
-impl<'de> Deserializer<'de> for Absent {
-    type Error = AbsentError;
-
-    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, AbsentError> {
-        Err(AbsentError::custom("absent"))
-    }
-
-    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, AbsentError> {
-        visitor.visit_none()
-    }
-
-    fn deserialize_newtype_struct<V: Visitor<'de>>(
-        self,
-        _: &'static str,
-        _: V,
-    ) -> Result<V::Value, AbsentError> {
-        Err(AbsentError::custom("absent"))
-    }
-
-    serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct seq tuple
-        tuple_struct map struct enum identifier ignored_any
-    }
 }

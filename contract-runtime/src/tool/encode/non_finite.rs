@@ -1,7 +1,7 @@
 //! Finds numbers that JSON cannot carry: `serde_json` writes NaN and the infinities as `null`, and does not say where.
 
-use std::cell::OnceCell;
 use std::fmt::Error as Found;
+use std::mem::take;
 
 use serde::ser::{self, Error as _, Serialize, Serializer};
 use serde_json::Value;
@@ -9,65 +9,31 @@ use serde_json::Value;
 /// Returns the JSON pointer (RFC 6901) to the first number that is not finite, or `None` if every number is finite.
 #[cold]
 pub(super) fn find<T: Serialize + ?Sized>(value: &T) -> Option<String> {
-    let found = OnceCell::new();
-    let root = Finder {
-        found: &found,
-        above: None,
-        step: Step::Root,
-        variant: None,
-    };
+    let mut finder = Finder::default();
     // An error says that a number was found or that the type refused to be serialized; a type may ignore it.
-    let _ = value.serialize(root);
-    found.into_inner()
+    let _ = value.serialize(&mut finder);
+    finder.found
 }
 
-/// One value, linked to the list or object around it, so that a step does not allocate.
-#[derive(Clone, Copy)]
-struct Finder<'p> {
-    found: &'p OnceCell<String>,
-    above: Option<&'p Self>,
-    step: Step<'p>,
-    /// The enum variant that stands there, which is an object of one member.
-    variant: Option<&'static str>,
+#[derive(Default)]
+struct Finder {
+    /// The pointer to the value that is looked at.
+    pointer: String,
+    found: Option<String>,
 }
 
-#[derive(Clone, Copy)]
-enum Step<'p> {
-    Root,
-    Key(&'p str),
-    Index(usize),
-}
-
-impl Finder<'_> {
-    fn below<T: Serialize + ?Sized>(&self, step: Step<'_>, value: &T) -> Result<(), Found> {
-        value.serialize(Finder {
-            above: Some(self),
-            step,
-            variant: None,
-            ..*self
-        })
-    }
-
-    fn float(&self, is_finite: bool) -> Result<(), Found> {
+impl Finder {
+    fn float(&mut self, is_finite: bool) -> Result<(), Found> {
         if is_finite {
             return Ok(());
         }
-        let _ = self.found.set(self.pointer());
+        self.found.get_or_insert_with(|| self.pointer.clone());
         Err(Found)
     }
 
-    fn pointer(&self) -> String {
-        let escaped = |key: &str| key.replace('~', "~0").replace('/', "~1");
-        let mut pointer = self.above.map_or_else(String::new, Finder::pointer);
-        match self.step {
-            Step::Root => {}
-            Step::Key(key) => pointer.extend(["/", &escaped(key)]),
-            Step::Index(index) => pointer.extend(["/", &index.to_string()]),
-        }
-        if let Some(variant) = self.variant {
-            pointer.extend(["/", &escaped(variant)]);
-        }
-        pointer
+    fn step(&mut self, key: &str) {
+        let escaped = key.replace('~', "~0").replace('/', "~1");
+        self.pointer.extend(["/", &escaped]);
     }
 }
 
@@ -80,13 +46,17 @@ macro_rules! no_floats {
     )*};
 }
 
-/// Values that hold others, which may be those of an enum variant.
+/// Values that hold others.
 macro_rules! members {
     ($($method:ident($($type:ty),*))*) => {$(
-        fn $method(self, $(_: $type),*) -> Result<Members<'p>, Found> {
-            Ok(Members::of(self, None))
+        fn $method(self, $(_: $type),*) -> Result<Members<'f>, Found> {
+            Ok(Members::of(self))
         }
     )*};
+}
+
+/// Values that hold others below the name of their variant.
+macro_rules! variants {
     ($($method:ident)*) => {$(
         fn $method(
             self,
@@ -94,22 +64,23 @@ macro_rules! members {
             _: u32,
             variant: &'static str,
             _: usize,
-        ) -> Result<Members<'p>, Found> {
-            Ok(Members::of(self, Some(variant)))
+        ) -> Result<Members<'f>, Found> {
+            self.step(variant);
+            Ok(Members::of(self))
         }
     )*};
 }
 
-impl<'p> Serializer for Finder<'p> {
+impl<'f> Serializer for &'f mut Finder {
     type Ok = ();
     type Error = Found;
-    type SerializeSeq = Members<'p>;
-    type SerializeTuple = Members<'p>;
-    type SerializeTupleStruct = Members<'p>;
-    type SerializeTupleVariant = Members<'p>;
-    type SerializeMap = Members<'p>;
-    type SerializeStruct = Members<'p>;
-    type SerializeStructVariant = Members<'p>;
+    type SerializeSeq = Members<'f>;
+    type SerializeTuple = Members<'f>;
+    type SerializeTupleStruct = Members<'f>;
+    type SerializeTupleVariant = Members<'f>;
+    type SerializeMap = Members<'f>;
+    type SerializeStruct = Members<'f>;
+    type SerializeStructVariant = Members<'f>;
 
     no_floats! {
         serialize_bool(bool) serialize_char(char) serialize_str(&str) serialize_bytes(&[u8])
@@ -122,7 +93,7 @@ impl<'p> Serializer for Finder<'p> {
         serialize_seq(Option<usize>) serialize_map(Option<usize>) serialize_tuple(usize)
         serialize_tuple_struct(&'static str, usize) serialize_struct(&'static str, usize)
     }
-    members!(serialize_tuple_variant serialize_struct_variant);
+    variants!(serialize_tuple_variant serialize_struct_variant);
 
     fn serialize_f32(self, value: f32) -> Result<(), Found> {
         self.float(value.is_finite())
@@ -151,26 +122,36 @@ impl<'p> Serializer for Finder<'p> {
         variant: &'static str,
         value: &T,
     ) -> Result<(), Found> {
-        self.below(Step::Key(variant), value)
+        self.step(variant);
+        value.serialize(self)
     }
 }
 
 /// The items of a list or the members of an object.
-struct Members<'p> {
-    of: Finder<'p>,
+struct Members<'f> {
+    finder: &'f mut Finder,
+    /// The length of the pointer to the list or object.
+    length: usize,
     /// The index of the next item of a list.
     index: usize,
     /// The key of the next value of a map.
     key: String,
 }
 
-impl<'p> Members<'p> {
-    fn of(of: Finder<'p>, variant: Option<&'static str>) -> Self {
+impl<'f> Members<'f> {
+    fn of(finder: &'f mut Finder) -> Self {
         Self {
-            of: Finder { variant, ..of },
+            length: finder.pointer.len(),
+            finder,
             index: 0,
             key: String::new(),
         }
+    }
+
+    fn below<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), Found> {
+        self.finder.pointer.truncate(self.length);
+        self.finder.step(key);
+        value.serialize(&mut *self.finder)
     }
 }
 
@@ -185,9 +166,10 @@ macro_rules! parts {
                 $($name: &'static str,)?
                 value: &T,
             ) -> Result<(), Found> {
-                let [step, ..] = [$(Step::Key($name),)? Step::Index(self.index)];
+                let index = self.index.to_string();
                 self.index += 1;
-                self.of.below(step, value)
+                let [key, ..] = [$($name,)? &index];
+                self.below(key, value)
             }
 
             fn end(self) -> Result<(), Found> {
@@ -219,7 +201,8 @@ impl ser::SerializeMap for Members<'_> {
     }
 
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Found> {
-        self.of.below(Step::Key(&self.key), value)
+        let key = take(&mut self.key);
+        self.below(&key, value)
     }
 
     fn end(self) -> Result<(), Found> {
