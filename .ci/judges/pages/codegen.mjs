@@ -1,7 +1,7 @@
 // `node codegen.mjs BROWSER PROGRAM SAMPLE PICTURES`: the page of `codegen backend`, with an executor in a copy of a project.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { argv, env, exit } from "node:process";
@@ -18,9 +18,9 @@ const step = (name) => console.log(`  ${name}`);
 // Without a provider, conversations are recorded ones.
 const bare = Object.fromEntries(Object.entries(env).filter(([name]) => !/^(OPENAI|ANTHROPIC|GEMINI|GOOGLE_GEMINI)_/.test(name)));
 
-// Letters that mean something in an address.
-const chosen = { ...bare, CODEGEN_TOKEN: "signs+in/it=&%41#end" };
-const backend = spawn(program, ["backend", "--confirm", "run_shell", "--token-file", token, "--store", join(folder, "store.redb"), "--service-token-env", "CODEGEN_TOKEN"], { stdio: ["ignore", "pipe", "inherit"], env: chosen });
+const chosen = join(folder, "service.token");
+writeFileSync(chosen, "chosen-for_the.page~");
+const backend = spawn(program, ["backend", "--confirm", "run_shell", "--token-file", token, "--store", join(folder, "store.redb"), "--service-token-file", chosen], { stdio: ["ignore", "pipe", "inherit"], env: bare });
 const said = {};
 for await (const line of createInterface({ input: backend.stdout })) {
   const [word, rest] = line.split(/ +/);

@@ -1,114 +1,85 @@
-//! The changes a run has made, as the executor reports them.
+//! The tool by which the executor reports what a run has changed.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write as _;
 use std::io::{self, Read as _};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::UNIX_EPOCH;
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, DirEntry};
+use contract_remote::protocol::TaskId;
 use contract_runtime::prelude::*;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-/// What builds make, and what version control keeps: people do not read it as a change.
+/// Folders of builds and of version control, which people do not read as a change.
 const LEFT_OUT: [&str; 3] = ["target", "node_modules", ".git"];
 
-/// Files of a snapshot.
+/// The number of files of a snapshot.
 const FILES: usize = 5_000;
 
-/// Bytes of a file that is shown line by line.
+/// The bytes of a file that is shown line by line, and of all texts of a snapshot.
 const FILE: u64 = 512 << 10;
-
-/// Bytes of all texts of a snapshot.
 const TOTAL: u64 = 16 << 20;
 
-/// Snapshots that are kept; those of the longest conversations that wait for answers.
+/// The number of snapshots that are kept.
 const KEPT: usize = 16;
 
-/// Bytes of a diff.
+/// The bytes of a diff.
 const DIFF: usize = 64 << 10;
 
 /// The states of a project that this process has seen, the latest last.
 #[derive(Debug)]
 pub struct Snapshots {
     root: Dir,
-    kept: Mutex<VecDeque<(String, Arc<Project>)>>,
+    kept: Mutex<VecDeque<(String, Project)>>,
 }
 
-/// Every file, by its path from the root.
-type Project = BTreeMap<String, File>;
+/// Every file by its path from the root: its text, or the size of a binary or large file.
+type Project = BTreeMap<String, Result<String, u64>>;
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-enum File {
-    Text(String),
-    /// No text, or a large one: its size and when it was written.
-    Other(String),
-}
-
-/// What is different between two states of a project.
+/// The changes between two states of a project.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Changes {
-    /// The state now, for the next question.
+    /// The name of the snapshot: the one that was taken, or that of `since`.
     pub snapshot: String,
-    /// What has changed, as a unified diff.
+    /// The changes, as a unified diff.
     pub diff: String,
-    /// The diff is longer than what is given of it.
+    /// Whether the diff was cut at its end.
     pub shortened: bool,
 }
 
-/// Why it cannot be said what has changed.
+/// Why the changes cannot be reported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChangesProblem {
     /// The snapshot is not known.
     #[error(
-        "there is no snapshot `{name}`: the executor has restarted since, or has taken {KEPT} newer ones; call without `since` for a new one"
+        "there is no snapshot `{0}`: the executor has restarted since, or has taken {KEPT} newer ones; call without `since` for a new one"
     )]
-    Unknown {
-        /// As it was asked for.
-        name: String,
-    },
+    Unknown(String),
     /// The project cannot be read.
     #[error("the project cannot be read: {0}")]
     Read(#[from] io::Error),
 }
 
 impl Snapshots {
-    /// Starts with no snapshot of this folder.
+    /// Opens a folder, without any snapshot of it.
     ///
     /// # Errors
     ///
-    /// When it cannot be opened.
+    /// The folder cannot be opened.
     pub fn new(root: &Path) -> io::Result<Self> {
         Ok(Self {
             root: Dir::open_ambient_dir(root, ambient_authority())?,
             kept: Mutex::default(),
         })
     }
-
-    fn find_project(&self, name: &str) -> Option<Arc<Project>> {
-        let kept = self.kept.lock();
-        let found = kept.iter().find(|(known, _)| known == name);
-        found.map(|(_, project)| Arc::clone(project))
-    }
-
-    fn keep(&self, name: &str, project: &Arc<Project>) {
-        let mut kept = self.kept.lock();
-        kept.retain(|(known, _)| known != name);
-        if kept.len() == KEPT {
-            kept.pop_front();
-        }
-        kept.push_back((name.to_owned(), Arc::clone(project)));
-    }
 }
 
-/// Say what has changed in the files of the project since a snapshot, and take one of how it is now. Without `since`, only
-/// take one.
+/// Take a snapshot of the files of the project; or, with `since`, say what has changed in them since that snapshot.
 #[tool(read_only, open_world = false, blocking, timeout = "1m")]
 #[pre(since.is_none_or(|since| since.len() <= 64), "a snapshot has the name that an earlier call gave it")]
 pub fn workspace_diff(
@@ -116,46 +87,36 @@ pub fn workspace_diff(
     since: Option<&str>,
     #[context] snapshots: &Snapshots,
 ) -> Result<Changes, ChangesProblem> {
-    let before = match since {
-        Some(name) => Some(snapshots.find_project(name).ok_or_else(|| {
-            let name = name.to_owned();
-            ChangesProblem::Unknown { name }
-        })?),
-        None => None,
+    let now = read(&snapshots.root)?;
+    let mut kept = snapshots.kept.lock();
+    let Some(name) = since else {
+        let snapshot = TaskId::random().to_string();
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back((snapshot.clone(), now));
+        return Ok(Changes {
+            snapshot,
+            diff: String::new(),
+            shortened: false,
+        });
     };
-    let now = Arc::new(read(&snapshots.root)?);
-    let snapshot = name(&now);
-    snapshots.keep(&snapshot, &now);
-    let mut diff = before.map_or_else(String::new, |before| between(&before, &now));
+    let before = kept.iter().find(|(known, _)| known == name);
+    let (snapshot, before) = before.ok_or_else(|| ChangesProblem::Unknown(name.to_owned()))?;
+    let mut diff = between(before, &now);
     let shortened = diff.len() > DIFF;
     if shortened {
         let end = (0..=DIFF).rev().find(|end| diff.is_char_boundary(*end));
         diff.truncate(end.unwrap_or(0));
     }
     Ok(Changes {
-        snapshot,
+        snapshot: snapshot.clone(),
         diff,
         shortened,
     })
 }
 
-/// The same for two projects that are alike, and for no others.
-fn name(project: &Project) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for (path, file) in project {
-        let (kind, text) = match file {
-            File::Text(text) => (b"t", text),
-            File::Other(text) => (b"o", text),
-        };
-        for part in [path.as_bytes(), kind, text.as_bytes()] {
-            hasher.update(&(part.len() as u64).to_le_bytes());
-            hasher.update(part);
-        }
-    }
-    hasher.finalize().to_hex()[..32].to_owned()
-}
-
-/// Never follows a link: a command of the model could have made it.
+/// Reads a project and never follows a link: a command of the model could have made it.
 fn read(root: &Dir) -> io::Result<Project> {
     let mut project = Project::new();
     let mut left = TOTAL;
@@ -166,43 +127,36 @@ fn read(root: &Dir) -> io::Result<Project> {
             let name = entry.file_name().to_string_lossy().into_owned();
             let path = format!("{inside}{name}");
             let kind = entry.file_type()?;
+            // What is gone meanwhile has nothing to show.
             if kind.is_dir() && !LEFT_OUT.contains(&&*name) {
-                // One that is gone meanwhile has nothing to show.
                 if let Ok(open) = entry.open_dir() {
                     folders.push((open, format!("{path}/")));
                 }
-            } else if kind.is_file() && project.len() < FILES {
-                let file = entry.metadata().and_then(|about| {
-                    if about.len() > FILE.min(left) {
-                        return Ok(other(&about));
-                    }
-                    let mut bytes = Vec::new();
-                    entry.open()?.take(FILE).read_to_end(&mut bytes)?;
-                    left = left.saturating_sub(bytes.len() as u64);
-                    Ok(match String::from_utf8(bytes) {
-                        Ok(text) if !text.contains('\0') => File::Text(text),
-                        _ => other(&about),
-                    })
-                });
-                if let Ok(file) = file {
-                    project.insert(path, file);
-                }
+            } else if kind.is_file()
+                && project.len() < FILES
+                && let Ok(file) = read_file(&entry, &mut left)
+            {
+                project.insert(path, file);
             }
         }
     }
     Ok(project)
 }
 
-fn other(about: &Metadata) -> File {
-    let written = about.modified().map(cap_std::time::SystemTime::into_std);
-    let written = written
-        .ok()
-        .and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-    let written = written.unwrap_or_default().as_nanos();
-    File::Other(format!("{} bytes, {written}", about.len()))
+fn read_file(entry: &DirEntry, left: &mut u64) -> io::Result<Result<String, u64>> {
+    let size = entry.metadata()?.len();
+    if size > FILE.min(*left) {
+        return Ok(Err(size));
+    }
+    let mut bytes = Vec::new();
+    entry.open()?.take(FILE).read_to_end(&mut bytes)?;
+    *left = left.saturating_sub(bytes.len() as u64);
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) if !text.contains('\0') => Ok(text),
+        _ => Err(size),
+    })
 }
 
-/// A unified diff.
 fn between(before: &Project, now: &Project) -> String {
     let mut names: Vec<_> = before.keys().chain(now.keys()).collect();
     names.sort();
@@ -213,16 +167,21 @@ fn between(before: &Project, now: &Project) -> String {
         if old == new {
             continue;
         }
-        let side = |file: Option<&File>, side| match file {
+        let side = |file: Option<&_>, side| match file {
             Some(_) => format!("{side}/{name}"),
             None => "/dev/null".to_owned(),
         };
         let (from, to) = (side(old, "a"), side(new, "b"));
+        let text = |file: Option<&Result<String, u64>>| match file {
+            None => Some(String::new()),
+            Some(Ok(text)) => Some(text.clone()),
+            Some(Err(_)) => None,
+        };
         let (Some(old), Some(new)) = (text(old), text(new)) else {
             let _ = writeln!(all, "{from} and {to} differ, and are not shown");
             continue;
         };
-        let diff = TextDiff::from_lines(old, new);
+        let diff = TextDiff::from_lines(&old, &new);
         let mut unified = diff.unified_diff();
         all.push_str(&unified.header(&from, &to).to_string());
         if all.len() > DIFF {
@@ -230,12 +189,4 @@ fn between(before: &Project, now: &Project) -> String {
         }
     }
     all
-}
-
-fn text(file: Option<&File>) -> Option<&str> {
-    match file {
-        None => Some(""),
-        Some(File::Text(text)) => Some(text),
-        Some(File::Other(_)) => None,
-    }
 }

@@ -3,11 +3,11 @@
 //! | module | holds |
 //! |---|---|
 //! | [`contract`] | the public API of the service |
+//! | [`service`] | the HTTP service and its page |
 //! | [`runs`] | the runs: queued, executed and stored |
 //! | [`model`] | a real model, or recorded conversations |
-//! | [`changes`] | the changes a run has made |
-//! | [`tools`] | the executor's tools |
-//! | [`service`] | the HTTP service and its page |
+//! | [`tools`], [`changes`] | the executor's tools |
+//! | [`roles`] | backend and executor as processes |
 //! | [`demo`] | everything in one process |
 
 pub mod changes;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use codegen::contract::{Happening, RunEvent, RunState};
 use codegen::model::Models;
-use codegen::runs::{Engine, RunStore};
+use codegen::runs::Engine;
 use contract_manifest::ToManifest as _;
 use contract_remote::store::EmbeddedStore;
 use contract_remote::{Backend, Executor};
@@ -61,10 +61,8 @@ async fn events(most: u32) -> Vec<RunEvent> {
     let (task, token) = backend.task().await.expect("a task");
     let tools = Registry::builder().tool(count).build().expect("a registry");
     let executor = Executor::new(tools).custom().connect(task.address(), token);
-    let run_store = RunStore::new(store, "test");
-    let engine = Engine::open(run_store, models, task)
-        .await
-        .expect("an engine");
+    let engine = Engine::open(store, models, task).await;
+    let engine = engine.expect("an engine");
     let run = engine.begin("count").await.expect("a run");
     let rested = tokio::time::timeout(Duration::from_secs(60), run.rested());
     rested.await.expect("it comes to an end");

@@ -21,112 +21,112 @@ pub struct RunEvent {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Happening {
-    /// The run is in another state than before.
+    /// The state of the run has changed.
     State {
-        /// The new one.
+        /// The new state.
         state: RunState,
     },
-    /// Somebody said something to the model.
+    /// The model was given a message of the user.
     Message {
         /// The text.
         text: String,
     },
-    /// An executor is there, and these are the tools that were taken of it.
+    /// The tools of the executor were accepted.
     Attached {
-        /// Their names.
+        /// The names of the tools.
         tools: Vec<String>,
-        /// What was not taken, as `name: reason`.
+        /// The tools that were refused, as `name: reason`.
         refused: Vec<String>,
     },
-    /// The backend has seen what it needs to begin.
+    /// The backend has inspected the project.
     BootstrapFinished,
-    /// A piece of what the model says.
+    /// A piece of the model's text.
     TextDelta {
         /// The piece.
         text: String,
     },
-    /// The model calls a tool; what comes of it follows.
+    /// The model has called a tool; later events report how the call went.
     ToolCall {
-        /// What later events call it.
+        /// The id of the call.
         call_id: String,
         /// The tool.
         tool: String,
         /// The arguments, as the model wrote them.
         arguments: String,
     },
-    /// A call that is under way says how far it is.
+    /// The progress of a running call.
     ToolProgress {
-        /// Which call.
+        /// The id of the call.
         call_id: String,
-        /// How much is done, in a unit of the tool's own.
+        /// How much is done, in a unit of the tool's choice.
         done: f64,
-        /// How much there is to do, where the tool knows it.
+        /// How much there is to do, if the tool knows it.
         total: Option<f64>,
-        /// In words; may be empty.
+        /// What is being done; may be empty.
         message: String,
     },
     /// A condition did not hold.
     Violation {
-        /// Which one, such as `read_file.pre[4]`.
+        /// The id of the condition, such as `read_file.pre[4]`.
         clause: String,
         /// The tool; empty for a condition of the run.
         tool: String,
         /// The condition, as its author wrote it.
         predicate: String,
-        /// What the model is told.
+        /// The sentence that the model is told.
         message: String,
-        /// Who found it.
+        /// Which side found it.
         found_by: Finder,
     },
     /// A call has ended.
     ToolResult {
-        /// Which call.
+        /// The id of the call.
         call_id: String,
         /// The tool.
         tool: String,
-        /// How it ended, such as `ok` or `violation`.
+        /// The status of the outcome, such as `ok` or `violation`.
         status: String,
-        /// What the model reads, shortened where it is long.
+        /// The text that the model reads, shortened if it is long.
         text: String,
-        /// The call has reached the executor.
+        /// Whether the call was sent to the executor.
         travelled: bool,
     },
-    /// The model was told what it broke, and goes on.
+    /// The model was told which condition it broke, and goes on.
     Retry {
-        /// Which condition.
+        /// The id of the condition.
         clause: String,
-        /// How often that has been now.
+        /// The number of this attempt, for this condition.
         attempt: u32,
     },
-    /// The model wants to know something.
+    /// The model asks the user.
     Questions {
-        /// What.
+        /// The questions.
         questions: Vec<Question>,
     },
     /// A call waits until a person has decided.
     ApprovalRequested {
-        /// About what.
+        /// The call and its questions.
         approval: Approval,
     },
-    /// A person has decided, or nobody has in time.
+    /// A person has decided about a call.
     ApprovalAnswered {
-        /// The `id` of what was asked.
+        /// The id of the approval.
         id: String,
         /// Whether the call goes on.
         approved: bool,
-        /// Why it does not; empty where it does.
+        /// The reason for a denial; empty for an approval.
         reason: String,
     },
-    /// What the run has changed in the project until now.
+    /// The changes of the run in the project until now.
     Diff {
-        /// As a unified diff; empty where nothing has changed.
+        /// The changes as a unified diff; empty if there are none.
         text: String,
-        /// There is more of it than the text.
+        /// Whether the diff is longer than the text.
         shortened: bool,
     },
-    /// Something about the run that is neither its model's nor its tools' doing, such as a line that broke.
+    /// A message about the run that comes neither from its model nor from its tools, such as a broken connection.
     Notice {
-        /// In words.
+        /// The message.
         text: String,
     },
     /// The answer.
@@ -134,14 +134,14 @@ pub enum Happening {
         /// The text.
         text: String,
     },
-    /// Why there is no answer.
+    /// The run has ended without an answer.
     Error {
-        /// In words.
+        /// The message.
         message: String,
     },
 }
 
-/// Who found that a condition does not hold.
+/// The side that found that a condition does not hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Finder {

@@ -3,58 +3,58 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a run is.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It waits for its turn, or for an executor.
+    /// The run waits for its turn, or for an executor.
     Queued,
     /// The model is at work.
     Running,
-    /// The model has asked something and waits for the answers.
+    /// The model waits for answers to its questions.
     WaitingInput,
     /// A call waits for a person's approval.
     WaitingApproval,
-    /// It has ended with an answer.
+    /// The run has ended with an answer.
     Completed,
-    /// It has ended without one.
+    /// The run has ended without an answer.
     Failed,
-    /// Somebody has ended it.
+    /// The run was cancelled.
     Cancelled,
 }
 
-/// What moves a run from one state to the next.
+/// A step of a run from one state to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
-    /// Its turn has come: queued, or waiting and now answered.
+    /// The turn of a queued or answered run has come.
     Start,
-    /// The model asks.
+    /// The model asks the user.
     Ask,
-    /// A call asks a person.
+    /// A call asks for approval.
     Request,
-    /// The person has decided.
+    /// The run goes on after the decision of a person.
     Decide,
     /// The model answers.
     Complete,
-    /// There will be no answer.
+    /// The run cannot have an answer.
     Fail,
-    /// Somebody ends it.
+    /// A person ends the run.
     Cancel,
-    /// Somebody says something else to a run that has ended.
+    /// The user sends another message to a run that has ended.
     Continue,
 }
 
-/// A step that a run cannot take where it is.
+/// A step that a run cannot take in its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a run that is {from:?} cannot take the step {step:?}")]
 pub struct IllegalStep {
-    /// Where it is, and stays.
+    /// The state, which stays.
     pub from: RunState,
-    /// What was tried.
+    /// The step that was tried.
     pub step: Step,
 }
 
-/// The state of one run, which changes by legal steps and in no other way.
+/// The state of one run, which changes only by legal steps.
 ///
 /// ```text
 /// queued ──> running ──> completed
@@ -74,17 +74,17 @@ impl Default for Lifecycle {
 }
 
 impl Lifecycle {
-    /// Returns where the run is.
+    /// Returns the state.
     #[must_use]
     pub const fn state(&self) -> RunState {
         self.0
     }
 
-    /// Takes a step, and says where the run is then.
+    /// Takes a step, and returns the new state.
     ///
     /// # Errors
     ///
-    /// [`IllegalStep`]; the run stays where it is.
+    /// [`IllegalStep`]; the state is as before.
     pub const fn take(&mut self, step: Step) -> Result<RunState, IllegalStep> {
         use RunState::{
             Cancelled, Completed, Failed, Queued, Running, WaitingApproval, WaitingInput,
@@ -105,16 +105,10 @@ impl Lifecycle {
 }
 
 impl RunState {
-    /// Whether it has ended; only somebody who says something else to it begins it again.
+    /// Returns whether the run has ended; only another message of the user begins it again.
     #[must_use]
     pub const fn is_over(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
-    }
-
-    /// Whether its backend is at work on it, or will be as soon as a person has decided.
-    #[must_use]
-    pub const fn is_at_work(self) -> bool {
-        matches!(self, Self::Running | Self::WaitingApproval)
     }
 
     /// Returns the name that clients see.

@@ -1,14 +1,9 @@
 //! The demo: backend and executor in one process, over a real connection, on a copy of a sample project.
-//!
-//! | file | holds |
-//! |---|---|
-//! | `sample` | the temporary copy of the project |
-//! | `show` | events printed to the terminal |
 
-mod sample;
 mod show;
 
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -16,19 +11,23 @@ use contract_manifest::ToManifest as _;
 use contract_remote::store::EmbeddedStore;
 use contract_remote::{Backend, Executor, Journal};
 use contract_runtime::Registry;
-use sample::Sample;
-use show::Show;
 
 use crate::contract::RunState;
 use crate::model::Models;
 use crate::roles::{Failure, interrupted};
-use crate::runs::{Engine, RunStore};
+use crate::runs::Engine;
 use crate::tools;
 
-/// What a shell reports of a program that Ctrl-C ended.
+/// The exit code with which a shell reports a program that Ctrl-C ended.
 const INTERRUPTED: u8 = 130;
 
-/// What the demonstration is asked for.
+/// The conversations that are shipped.
+pub(crate) const RECORDINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
+
+/// The project that is shipped.
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/sample");
+
+/// The arguments of the demo.
 #[derive(Debug, clap::Args)]
 pub struct Demo {
     /// The task, such as `create an endpoint`.
@@ -41,35 +40,34 @@ pub struct Demo {
     record: Option<PathBuf>,
 }
 
-/// The conversations that are shipped.
-pub(crate) const RECORDINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/recordings");
-
-/// Lets the model do a task, shows what happens, and then what has changed.
+/// Lets the model do a task, and prints what happens.
 ///
 /// # Errors
 ///
-/// When something that is needed is not there, such as a folder for the copy.
+/// Something that is needed is missing, such as a folder for the copy.
 pub async fn run(arguments: Demo) -> Result<ExitCode, Failure> {
-    let sample = Sample::copy()?;
+    let folder = tempfile::Builder::new().prefix("codegen-").tempdir()?;
+    let root = folder.path().join("shop");
+    copy(Path::new(SAMPLE), &root)?;
     let mut models = Models::choose(&arguments.recordings)?;
     if let Some(file) = arguments.record {
         models = models.recording(file)?;
     }
-    let store = Arc::new(EmbeddedStore::open(sample.beside("store.redb"))?);
+    let store = Arc::new(EmbeddedStore::open(folder.path().join("store.redb"))?);
     let backend = Backend::new(Registry::builder().build()?.manifest())
         .store(store.clone())
         .bind("127.0.0.1:0")
         .await?;
     let (task, token) = backend.task().await?;
-    let executor = Executor::new(tools::registry(sample.root())?)
+    let executor = Executor::new(tools::registry(&root)?)
         .custom()
-        .journal(Journal::open(sample.beside("journal.redb"))?)
+        .journal(Journal::open(folder.path().join("journal.redb"))?)
         .connect(task.address(), token);
-    let engine = Engine::open(RunStore::new(store, "demo"), models, task).await?;
+    let engine = Engine::open(store, models, task).await?;
 
     let run = engine.begin(&arguments.task.unwrap_or_default()).await?;
     let mut news = run.news();
-    let mut show = Show::new();
+    let mut show = show::Show::new();
     let mut interrupt = std::pin::pin!(interrupted());
     let mut after = 0;
     loop {
@@ -95,4 +93,19 @@ pub async fn run(arguments: Demo) -> Result<ExitCode, Failure> {
         RunState::Completed | RunState::WaitingInput => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
     })
+}
+
+/// Copies a project without the folder of its builds.
+fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (from, to) = (entry.path(), to.join(entry.file_name()));
+        if !from.is_dir() {
+            fs::copy(&from, &to)?;
+        } else if entry.file_name() != "target" {
+            copy(&from, &to)?;
+        }
+    }
+    Ok(())
 }

@@ -84,9 +84,9 @@
       const held = interview.contains(document.activeElement) || document.activeElement === cancel;
       cancel.hidden = OVER.includes(event.state);
       const asks = event.state === 'waiting_input';
-      fill(interview, asks && interviews.form(questions, async (answers) => {
+      fill(interview, asks && forms.interview(questions, async (answers) => {
         await service.ask('/api/chat?wait=0', { session_id: run.id, answers });
-      }), event.state === 'waiting_approval' && approvals.form(approval, async (decision) => {
+      }), event.state === 'waiting_approval' && forms.approval(approval, async (decision) => {
         await service.ask(`/api/runs/${run.id}/approval`, decision);
       }));
       // What had the focus is gone.
@@ -96,11 +96,9 @@
     }, say);
   };
 
-  const item = (run, here) => el('li', {},
+  const item = (run) => el('li', {},
     el('a', { href: `#${run.id}`, 'aria-current': run.id === shown ? 'page' : undefined },
       el('span', { class: 'name' }, dom.visible(run.task)), logs.state(run.state), ' ',
-      run.owner !== here && el('span', { class: 'badge' }, `at ${dom.visible(run.owner)}`),
-      run.silent && el('span', { class: 'problem' }, `no sign of life of ${dom.visible(run.owner)} `),
       el('span', { class: 'about' }, new Date(run.began_ms).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' }))));
 
   // An item that would read the same stays in its place: replacing it would lose its focus, or a click that has begun on it.
@@ -108,10 +106,10 @@
   const list = (runs) => {
     const [place, focused] = [at('runs'), document.activeElement];
     const isFocused = place.contains(focused);
-    const wanted = new Map(runs.map((run) => [JSON.stringify([run, run.id === shown, runs[0].owner]), run]));
+    const wanted = new Map(runs.map((run) => [JSON.stringify([run, run.id === shown]), run]));
     for (const [said, old] of items) if (!wanted.has(said) && items.delete(said)) old.remove();
     [...wanted].forEach(([said, run], number) => {
-      const one = items.get(said) ?? item(run, runs[0].owner);
+      const one = items.get(said) ?? item(run);
       items.set(said, one);
       if (place.children[number] !== one) place.insertBefore(one, place.children[number] ?? null);
     });
@@ -120,8 +118,7 @@
 
   const refresh = async () => {
     try {
-      // The number of seconds changes with every answer, so it is left out of the comparison below.
-      const runs = (await service.ask('/api/runs')).map(({ silent_s, ...run }) => ({ ...run, silent: silent_s !== null }));
+      const runs = await service.ask('/api/runs');
       await contracts();
       say('');
       const wanted = runs.find((run) => run.id === location.hash.slice(1)) ?? runs[0];

@@ -7,7 +7,7 @@ use contract_remote::store::{Expect, Store, Written};
 
 use super::record::RunId;
 
-/// The records of a run, each under a name that ends with its number.
+/// The prefix of the names of records, each of which ends with its number.
 const RECORD: &str = "codegen.agent.";
 
 /// The logs of agents. A record is a value of its own, because a log of the store drops its oldest entries when it is full.
@@ -25,12 +25,11 @@ fn failed(run: &str, action: &'static str, reason: &dyn ToString) -> StoreError 
 impl RunStore for AgentLogs {
     fn append<'a>(&'a self, run: &'a str, expected: u64, record: &'a str) -> Stored<'a, ()> {
         Box::pin(async move {
-            let id: RunId = run
-                .parse()
-                .map_err(|error| failed(run, "written", &error))?;
+            let failed = |reason: &dyn ToString| failed(run, "written", reason);
+            let id: RunId = run.parse().map_err(|error| failed(&error))?;
             let name = format!("{RECORD}{expected:08}");
             let written = self.0.write(id, &name, record, Expect::Absent).await;
-            match written.map_err(|error| failed(run, "written", &error))? {
+            match written.map_err(|error| failed(&error))? {
                 Written::Done { .. } => Ok(()),
                 Written::Conflict { .. } => Err(StoreError::Conflict {
                     run: run.to_owned(),
@@ -42,13 +41,11 @@ impl RunStore for AgentLogs {
 
     fn read<'a>(&'a self, run: &'a str) -> Stored<'a, Vec<String>> {
         Box::pin(async move {
-            let id: RunId = run.parse().map_err(|error| failed(run, "read", &error))?;
+            let failed = |reason: &dyn ToString| failed(run, "read", reason);
+            let id: RunId = run.parse().map_err(|error| failed(&error))?;
             let records = self.0.list(id, RECORD).await;
-            let records = records.map_err(|error| failed(run, "read", &error))?;
-            Ok(records
-                .into_iter()
-                .map(|(_, record)| record.value)
-                .collect())
+            let records = records.map_err(|error| failed(&error))?.into_iter();
+            Ok(records.map(|(_, record)| record.value).collect())
         })
     }
 }

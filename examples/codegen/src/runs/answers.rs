@@ -1,43 +1,56 @@
-//! Formats a user's answers for the model.
+//! Checks what a user says, and formats it for the model.
 
-use super::refused::Refused;
-use crate::contract::{Answer, Question};
+use crate::contract::{Answer, Problem, Question};
 
-/// What the model is told: every answer below its question, and whatever else the user said.
+/// The longest message, in bytes: a task, not a file.
+const LONGEST: usize = 20_000;
+
+/// Checks that a text can be given to a model.
+pub(super) fn judge(text: &str) -> Result<(), Problem> {
+    if text.trim().is_empty() {
+        let message = "the message is empty; say what to do";
+        return Err(Problem::new(400, "empty_message", message));
+    }
+    if text.len() > LONGEST {
+        let message = format!(
+            "the message has {} bytes, and {LONGEST} are the limit; put long texts into files of the project",
+            text.len()
+        );
+        return Err(Problem::new(400, "long_message", message));
+    }
+    Ok(())
+}
+
+/// Returns the text for the model: every answer behind its question, and the message if there is one.
 pub(super) fn text(
     questions: &[Question],
     message: &str,
     answers: &[Answer],
-) -> Result<String, Refused> {
-    // Words alone answer as well: the model reads them.
+) -> Result<String, Problem> {
+    let wrong = |message: String| Problem::new(400, "wrong_answers", message);
+    // A message alone answers as well: the model reads it.
     if answers.is_empty() {
         return Ok(message.to_owned());
     }
-    for (at, answer) in answers.iter().enumerate() {
+    for answer in answers {
         let question = questions.iter().find(|one| one.id == answer.question);
-        let Some(question) = question else {
+        let question = question.ok_or_else(|| {
             let asked: Vec<_> = questions.iter().map(|one| &*one.id).collect();
-            return Err(Refused::Answers(format!(
+            wrong(format!(
                 "`{}` was not asked; the questions are `{}`",
                 answer.question,
                 asked.join("`, `")
-            )));
-        };
-        if answers[..at]
-            .iter()
-            .any(|other| other.question == answer.question)
-        {
-            let twice = format!("`{}` is answered twice", answer.question);
-            return Err(Refused::Answers(twice));
-        }
-        question.judge(answer).map_err(Refused::Answers)?;
+            ))
+        })?;
+        question.judge(answer).map_err(wrong)?;
     }
     let mut lines = Vec::new();
     for question in questions {
-        let answer = answers.iter().find(|one| one.question == question.id);
-        let Some(answer) = answer else {
-            let missing = format!("`{}` is not answered", question.id);
-            return Err(Refused::Answers(missing));
+        let mut given = answers.iter().filter(|one| one.question == question.id);
+        let answer = match (given.next(), given.next()) {
+            (Some(answer), None) => answer,
+            (None, _) => return Err(wrong(format!("`{}` is not answered", question.id))),
+            _ => return Err(wrong(format!("`{}` is answered twice", question.id))),
         };
         let values = match &*answer.values {
             [] => "none of them".to_owned(),

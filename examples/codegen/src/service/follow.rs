@@ -1,24 +1,25 @@
 //! Streams events as server-sent events (WHATWG, "HTML", section 9.2).
 
 use std::convert::Infallible;
-use std::fmt::Write as _;
 use std::sync::Arc;
-use std::time::Duration;
 
-use axum::body::{Body, Bytes};
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use contract_agent::stream_with;
+use serde::Serialize;
+use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use super::problem::Problem;
-use super::server::Shared;
+use crate::contract::Problem;
 use crate::runs::{Engine, Run};
 
-/// How often a stream on which nothing happens shows that it is there.
-const STILL_HERE: Duration = Duration::from_secs(15);
+/// The state of the endpoints.
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) engine: Arc<Engine>,
+    pub(super) followers: Arc<Semaphore>,
+    pub(super) closing: CancellationToken,
+}
 
 /// When a stream ends.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,22 +30,11 @@ pub(super) enum Until {
     Over,
 }
 
-struct Following {
-    engine: Arc<Engine>,
-    run: Arc<Run>,
-    news: watch::Receiver<u64>,
-    after: u64,
-    until: Until,
-    over: bool,
-    closing: CancellationToken,
-    _place: OwnedSemaphorePermit,
-}
-
-/// A stream of everything after an event.
+/// Streams everything after an event.
 ///
-/// A slow reader does not slow down the run: it reads the stored events at its own pace.
+/// A slow reader does not slow down the run: it reads the recorded events at its own pace.
 pub(super) fn follow(
-    shared: &Shared,
+    shared: &Arc<Shared>,
     run: Arc<Run>,
     after: u64,
     until: Until,
@@ -52,67 +42,45 @@ pub(super) fn follow(
     let place = Arc::clone(&shared.followers).try_acquire_owned();
     let place = place.map_err(|_| {
         let message = "too many clients follow already; try again later, or ask `/api/chat`";
-        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "busy", message)
+        Problem::new(503, "busy", message)
     })?;
-    let following = Following {
-        engine: Arc::clone(&shared.engine),
-        news: run.news(),
-        run,
-        after,
-        until,
-        over: false,
-        closing: shared.closing.clone(),
-        _place: place,
-    };
-    let pieces = futures_util::stream::unfold(following, async |mut following| {
-        let text = following.next().await?;
-        Some((Ok::<_, Infallible>(Bytes::from(text)), following))
-    });
-    let kind = [(CONTENT_TYPE, "text/event-stream")];
-    Ok((kind, Body::from_stream(pieces)).into_response())
-}
-
-impl Following {
-    async fn next(&mut self) -> Option<String> {
-        while !self.over {
-            self.news.borrow_and_update();
+    let (shared, mut news) = (Arc::clone(shared), run.news());
+    let events = stream_with(move |emitter| async move {
+        let _place = place;
+        let mut after = after;
+        loop {
+            news.borrow_and_update();
             // Before the events are read, so that none comes in between.
-            let ends = match self.until {
-                Until::Rest => self.run.rests(),
-                Until::Over => self.run.state().is_over(),
+            let is_last = match until {
+                Until::Rest => run.rests(),
+                Until::Over => run.state().is_over(),
             };
-            let mut text = String::new();
-            for event in self.run.after(self.after) {
-                self.after = event.sequence;
+            for event in run.after(after) {
+                after = event.sequence;
                 let value = serde_json::to_value(&event).unwrap_or_default();
-                frame(&mut text, Some(event.sequence), &value);
+                let kind = value["type"].as_str().unwrap_or("message");
+                let frame = frame(kind, &value).id(after.to_string());
+                emitter.emit(Ok::<_, Infallible>(frame)).await;
             }
-            if ends {
-                self.over = true;
-                if self.until == Until::Rest {
-                    let response =
-                        serde_json::to_value(self.engine.response(&self.run)).unwrap_or_default();
-                    let _ = write!(text, "event: response\ndata: {response}\n\n");
-                }
-            }
-            if !text.is_empty() {
-                return Some(text);
+            if is_last {
+                break;
             }
             tokio::select! {
-                _ = self.news.changed() => {}
-                () = tokio::time::sleep(STILL_HERE) => return Some(": still here\n\n".to_owned()),
-                () = self.closing.cancelled() => self.over = true,
+                _ = news.changed() => {}
+                () = shared.closing.cancelled() => return,
             }
         }
-        None
-    }
+        if until == Until::Rest {
+            let response = shared.engine.response(&run);
+            emitter.emit(Ok(frame("response", &response))).await;
+        }
+    });
+    let events = Sse::new(events).keep_alive(KeepAlive::default());
+    Ok(events.into_response())
 }
 
-fn frame(text: &mut String, id: Option<u64>, value: &Value) {
-    if let Some(id) = id {
-        let _ = writeln!(text, "id: {id}");
-    }
-    let kind = value["type"].as_str().unwrap_or("message");
-    // JSON has no line breaks outside of its texts, and escapes them there.
-    let _ = write!(text, "event: {kind}\ndata: {value}\n\n");
+fn frame(kind: &str, value: &impl Serialize) -> Event {
+    // JSON escapes line breaks, so that it is one line.
+    let data = serde_json::to_string(value).unwrap_or_default();
+    Event::default().event(kind).data(data)
 }

@@ -39,10 +39,12 @@ async fn a_call_that_is_given_up_leaves_no_process_there() {
     let backend = Backend::new(known).bind("127.0.0.1:0").await;
     let backend = backend.expect("it listens");
     let (task, token) = backend.task().await.expect("a task");
+    let token_file = folder.path().join("executor.token");
+    std::fs::write(&token_file, token.reveal()).expect("a token");
     let executor = program()
         .args(["executor", "--connect", task.address()])
-        .args(["--token-env", "TOKEN_OF_A_TEST"])
-        .env("TOKEN_OF_A_TEST", token.reveal())
+        .arg("--token-file")
+        .arg(&token_file)
         .arg("--root")
         .arg(folder.path())
         .stderr(Stdio::null())

@@ -20,8 +20,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct House {
     folder: tempfile::TempDir,
     recordings: PathBuf,
-    /// The tool about which a person is asked.
-    ask: Option<String>,
+    /// Further arguments of the backend.
+    further: Vec<String>,
     /// Where the model is, in place of the recordings.
     provider: Option<String>,
     pub(crate) backend: Process,
@@ -60,39 +60,45 @@ pub(crate) fn shipped(path: &str) -> PathBuf {
 
 impl House {
     pub(crate) fn with_backend(recordings: &str) -> Self {
-        Self::begun(recordings, None, None)
+        Self::begun(recordings, &[], None)
     }
 
     /// Both halves, with a model of chat completions at this address.
     pub(crate) fn with_provider(url: String) -> Self {
-        let mut house = Self::begun("recordings", None, Some(url));
+        let mut house = Self::begun("recordings", &[], Some(url));
         house.dial_in();
         house
     }
 
     /// Both halves, where a person is asked about a tool.
     pub(crate) fn asking(recordings: &str, tool: &str) -> Self {
-        let mut house = Self::begun(recordings, Some(tool.to_owned()), None);
+        let mut house = Self::begun(recordings, &["--confirm", tool], None);
         house.dial_in();
         house
     }
 
-    fn begun(recordings: &str, ask: Option<String>, provider: Option<String>) -> Self {
+    /// A backend with further arguments, and a model of chat completions at an address in place of the recordings.
+    pub(crate) fn begun(recordings: &str, further: &[&str], provider: Option<String>) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::write(folder.path().join("service.token"), TOKEN).expect("a token");
         copy(&shipped("sample"), &folder.path().join("shop"));
         let recordings = shipped(recordings);
+        let mut further: Vec<_> = further.iter().map(ToString::to_string).collect();
+        if !further.contains(&"--redis".to_owned()) {
+            let store = folder.path().join("store.redb").display().to_string();
+            further.extend(["--store".to_owned(), store]);
+        }
         let (backend, address, dial) = backend(
             folder.path(),
             &recordings,
-            ask.as_deref(),
+            &further,
             provider.as_deref(),
             &free_address(),
         );
         Self {
             folder,
             recordings,
-            ask,
+            further,
             provider,
             backend,
             executor: None,
@@ -143,7 +149,7 @@ impl House {
         let (backend, address, dial) = backend(
             self.folder.path(),
             &self.recordings,
-            self.ask.as_deref(),
+            &self.further,
             self.provider.as_deref(),
             &executors,
         );
@@ -233,7 +239,7 @@ fn free_address() -> String {
 fn backend(
     folder: &Path,
     recordings: &Path,
-    ask: Option<&str>,
+    further: &[String],
     provider: Option<&str>,
     executors: &str,
 ) -> (Process, String, String) {
@@ -245,19 +251,14 @@ fn backend(
             ("OPENAI_API_KEY", "none"),
         ]);
     }
-    if let Some(tool) = ask {
-        backend.args(["backend", "--confirm", tool]);
-    } else {
-        backend.arg("backend");
-    }
     let mut backend = backend
+        .arg("backend")
+        .args(further)
         .args(["--executors", executors])
         .arg("--service-token-file")
         .arg(folder.join("service.token"))
         .arg("--token-file")
         .arg(folder.join("executor.token"))
-        .arg("--store")
-        .arg(folder.join("store.redb"))
         .arg("--recordings")
         .arg(recordings)
         .stdout(Stdio::piped())
