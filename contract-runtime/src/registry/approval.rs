@@ -466,6 +466,7 @@ impl Asked<'_> {
         of_call
             .or_else(of_run)
             .or_else(|| self.inner.shards.layer().approver.clone())
+            .or_else(|| self.setup.context.last_approver())
     }
 
     /// Waits for a decision, as long as the caller waits; a call inside of another does not wait at all.

@@ -66,6 +66,7 @@ struct ContextInner {
     outer_run: Option<Run>,
     observer: Observer,
     approver: Option<Approver>,
+    fallback_approver: Option<Approver>,
     caller: Option<Arc<str>>,
     answers: Vec<Answer>,
     coerce: bool,
@@ -158,6 +159,20 @@ impl Context {
         self
     }
 
+    /// Sets who decides where neither the call, the run nor the registry has an approver, such as the user of a server's client.
+    ///
+    /// It is not asked about calls that the body of a tool makes.
+    pub fn fallback_approver<F>(
+        mut self,
+        approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        self.brought().fallback_approver = Some(Approver::new(approver));
+        self
+    }
+
     /// Names the caller, such as the user of a server, so that what one caller is asked and answers is good for no other.
     ///
     /// A question belongs to the caller of its call, and so do its answer and what a run remembers of it. A call without a name has
@@ -195,6 +210,10 @@ impl Context {
 
     pub(crate) fn own_approver(&self) -> Option<Approver> {
         self.0.as_ref()?.approver.clone()
+    }
+
+    pub(crate) fn last_approver(&self) -> Option<Approver> {
+        self.0.as_ref()?.fallback_approver.clone()
     }
 
     /// Returns the answers that were given.
@@ -281,6 +300,10 @@ impl Context {
         fill(&mut ours.outer_run, theirs.outer_run.as_ref());
         ours.observer.add(theirs.observer.clone());
         fill(&mut ours.approver, theirs.approver.as_ref());
+        fill(
+            &mut ours.fallback_approver,
+            theirs.fallback_approver.as_ref(),
+        );
         fill(&mut ours.caller, theirs.caller.as_ref());
         self
     }
@@ -299,6 +322,7 @@ impl Context {
         brought.outer_run = brought.run.take().or(brought.outer_run.take());
         brought.observer = Observer::new();
         brought.answers.clear();
+        brought.fallback_approver = None;
         brought.values.remove(&TypeId::of::<IdempotencyKey>());
         context
     }

@@ -2,33 +2,39 @@
 //!
 //! Up to revision 2025-11-25 the server sends `elicitation/create` and waits, and the call goes on. In 2026-07-28 the call ends
 //! with an `InputRequiredResult`, and the client makes it again with the answer; its `requestState` is the id of the request,
-//! which nobody can guess and the registry takes once, for the same call (Model Context Protocol, "Client Features:
+//! which cannot be guessed and which the registry takes once, for the same call and caller (Model Context Protocol, "Client Features:
 //! Elicitation", 2025-11-25, and "Multi Round-Trip Requests", 2026-07-28).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::future::pending;
+use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::__family::escaped;
 use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decision};
 use contract_runtime::dynamic::CallError;
 use contract_runtime::{CancellationToken, Context, Effect, Outcome, Registry, Status};
+use parking_lot::Mutex;
 use rmcp::ErrorData;
 use rmcp::model::{
     CallToolRequestParams, ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult,
     ElicitationAction, ElicitationSchema, EnumSchema, InputRequest, InputRequiredResult,
     PrimitiveSchemaDefinition, ServerRequest, StringSchema,
 };
-use rmcp::service::{PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError};
+use rmcp::service::{
+    Peer, PeerRequestOptions, RequestContext, RequestHandle, RoleServer, ServiceError,
+};
 use serde_json::{Map, Value};
 use tokio::runtime::Handle;
 use tokio::time::Instant;
 
-use super::open_questions::{Elicitations, Owner, SentQuestions};
+use super::limits::CallPermits;
 use super::revision::Revision;
 
-/// How often one call asks, where each time something has changed when the answer comes.
-pub(super) const ROUNDS: usize = 3;
+/// How many questions of either kind are open, of one principal or session, and of all clients that are not told apart or, for
+/// elicitations, of all clients together.
+const OPEN_EACH: usize = 100;
+const OPEN: usize = 400;
 
 /// The longest arguments in a question, and the longest reason of a person, in characters.
 const ARGUMENTS: usize = 2_000;
@@ -56,8 +62,17 @@ pub(super) enum Channel {
 pub(super) struct ClientQuestions {
     /// How long an answer is waited for; `None` if clients are not asked.
     patience: Option<Duration>,
-    sent: SentQuestions,
-    elicitations: Elicitations,
+    /// The questions that were sent as results of calls, the oldest first.
+    sent: Mutex<VecDeque<SentQuestion>>,
+    /// Who was asked each elicitation that is waited for: a principal, or the session where principals are not known.
+    elicited: Arc<Mutex<Vec<Option<Arc<str>>>>>,
+}
+
+/// A question that was sent as the result of a call; the registry that asks keeps the rest of it.
+struct SentQuestion {
+    request: ApprovalRequest,
+    /// Until when its answer is taken.
+    until: Instant,
 }
 
 impl ClientQuestions {
@@ -82,21 +97,32 @@ impl ClientQuestions {
         }
     }
 
-    /// The result that asks.
-    pub(super) fn input_required(
-        &self,
-        registry: &Registry,
-        request: &ApprovalRequest,
-        owner: Owner,
-    ) -> InputRequiredResult {
-        let asked = InputRequest::Elicitation(ElicitRequest::new(form(request)));
-        let id = request.id.clone();
+    /// Returns the result that asks.
+    pub(super) fn input_required(&self, request: &ApprovalRequest) -> InputRequiredResult {
+        let now = Instant::now();
+        let mut sent = self.sent.lock();
+        sent.retain(|one| now < one.until);
+        let is_own = |one: &SentQuestion| one.request.caller == request.caller;
+        let limit = if request.caller.is_some() {
+            OPEN_EACH
+        } else {
+            OPEN
+        };
+        if sent.iter().filter(|one| is_own(one)).count() >= limit
+            && let Some(oldest) = sent.iter().position(is_own)
+        {
+            sent.remove(oldest);
+        }
         let mut kept = request.clone();
         kept.arguments = Value::Null;
         kept.questions = Vec::new();
-        let until = Instant::now() + self.patience.unwrap_or_default();
-        self.sent.put(registry, owner, kept, until);
-        InputRequiredResult::new(Some(BTreeMap::from([(KEY.to_owned(), asked)])), Some(id))
+        sent.push_back(SentQuestion {
+            request: kept,
+            until: now + self.patience.unwrap_or_default(),
+        });
+        let asked = InputRequest::Elicitation(ElicitRequest::new(form(request)));
+        let asked = BTreeMap::from([(KEY.to_owned(), asked)]);
+        InputRequiredResult::new(Some(asked), Some(request.id.clone()))
     }
 
     /// The answer that a client brings with a call that it makes again; `None` if it brings none to a question of its own that is
@@ -107,7 +133,7 @@ impl ClientQuestions {
     pub(super) fn answer(
         &self,
         call: &mut CallToolRequestParams,
-        owner: &Owner,
+        principal: Option<&str>,
     ) -> Result<Option<Answer>, ErrorData> {
         if let Some(state) = &call.request_state
             && !is_state(state)
@@ -115,56 +141,166 @@ impl ClientQuestions {
             let why = "`requestState` is not one that this server has sent";
             return Err(ErrorData::invalid_params(why, None));
         }
-        Ok(self.answer_to(call, owner))
+        Ok(self.answer_to(call, principal))
     }
 
-    fn answer_to(&self, call: &mut CallToolRequestParams, owner: &Owner) -> Option<Answer> {
+    fn answer_to(
+        &self,
+        call: &mut CallToolRequestParams,
+        principal: Option<&str>,
+    ) -> Option<Answer> {
         let response = call.input_responses.take()?.remove(KEY)?;
         let state = call.request_state.take()?;
         let given: ElicitResult = serde_json::from_value(response).ok()?;
-        let request = self.sent.take(&state, owner)?;
-        Some(request.answer(decision(given)))
+        let mut sent = self.sent.lock();
+        let is_meant = |one: &SentQuestion| {
+            one.request.id == state && one.request.caller.as_deref() == principal
+        };
+        let place = sent.iter().position(is_meant)?;
+        let question = sent.remove(place)?;
+        let in_time = Instant::now() < question.until;
+        in_time.then(|| question.request.answer(decision(given)))
     }
 
-    /// Asks, and waits for as long as the caller does.
-    pub(super) async fn elicit(
+    /// Returns the context of a call in which the client is asked where no approver of the server decides. The call holds no permit
+    /// while it waits.
+    pub(super) fn elicit(
         &self,
-        request: &ApprovalRequest,
+        call: Context,
         context: &RequestContext<RoleServer>,
-        call: &Context,
-    ) -> Elicited {
+        owner: Option<Arc<str>>,
+        permits: &CallPermits,
+        token: &CancellationToken,
+        unasked: &Unasked,
+    ) -> Context {
         let patience = self.patience.unwrap_or_default();
-        let owner = Owner::of(&context.extensions);
-        let Some(_open) = self.elicitations.begin(owner) else {
-            let why = "too many questions are open; try again later";
-            return Elicited::NotAsked(why);
-        };
-        let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(request)));
-        let sending = context
-            .peer
-            .send_cancellable_request(elicitation, PeerRequestOptions::no_options());
-        let answered = async {
-            match sending.await {
-                Ok(handle) => Pending(Some(handle)).result().await,
-                Err(error) => Err(error),
+        let elicited = Arc::clone(&self.elicited);
+        let (peer, permits) = (context.peer.clone(), permits.clone());
+        let (token, unasked) = (token.clone(), unasked.clone());
+        call.fallback_approver(move |request| {
+            let open = OpenElicitation::begin(&elicited, owner.clone());
+            let (peer, token, unasked) = (peer.clone(), token.clone(), unasked.clone());
+            let lent = permits.lend();
+            async move {
+                let _lent = lent;
+                let why = match open {
+                    None => Unanswered::NotAsked("too many questions are open; try again later"),
+                    Some(_open) => {
+                        match tokio::time::timeout(patience, elicited_by(&peer, &request)).await {
+                            Ok(Ok(Decision::Unanswered)) => {
+                                Unanswered::NoAnswer(NO_ANSWER.to_owned())
+                            }
+                            Ok(Ok(decision)) => return decision,
+                            Ok(Err(_)) => Unanswered::NotAsked("the client could not ask"),
+                            Err(_) => Unanswered::NoAnswer(format!(
+                                "the client gave no answer within {} s",
+                                patience.as_secs_f64()
+                            )),
+                        }
+                    }
+                };
+                let was_asked = matches!(why, Unanswered::NoAnswer(_));
+                *unasked.0.lock() = Some(why);
+                if !was_asked {
+                    // The run must not count a question that was not put, so the call ends here.
+                    token.cancel();
+                    pending::<()>().await;
+                }
+                Decision::Unanswered
             }
-        };
-        tokio::select! {
-            biased;
-            answered = answered => match answered {
-                Ok(ClientResult::ElicitResult(given)) => match decision(given) {
-                    Decision::Unanswered => Elicited::Unanswered(NO_ANSWER.to_owned()),
-                    decision => Elicited::Decided(decision),
-                },
-                Ok(_) => Elicited::Unanswered(NO_ANSWER.to_owned()),
-                Err(_) => Elicited::NotAsked("the client could not ask"),
-            },
-            () = given_up(call.token(), call.deadline()) => Elicited::GivenUp,
-            () = tokio::time::sleep(patience) => {
-                let why = format!("the client gave no answer within {} s", patience.as_secs_f64());
-                Elicited::Unanswered(why)
-            }
+        })
+    }
+}
+
+/// An elicitation that is waited for.
+struct OpenElicitation {
+    owner: Option<Arc<str>>,
+    all: Arc<Mutex<Vec<Option<Arc<str>>>>>,
+}
+
+impl OpenElicitation {
+    /// Counts one more; `None` if too many are open.
+    fn begin(all: &Arc<Mutex<Vec<Option<Arc<str>>>>>, owner: Option<Arc<str>>) -> Option<Self> {
+        let mut open = all.lock();
+        let own = open.iter().filter(|one| **one == owner).count();
+        if open.len() >= OPEN || (owner.is_some() && own >= OPEN_EACH) {
+            return None;
         }
+        open.push(owner.clone());
+        Some(Self {
+            owner,
+            all: Arc::clone(all),
+        })
+    }
+}
+
+impl Drop for OpenElicitation {
+    fn drop(&mut self) {
+        let mut open = self.all.lock();
+        if let Some(place) = open.iter().position(|one| *one == self.owner) {
+            open.swap_remove(place);
+        }
+    }
+}
+
+/// Asks a client, and waits for what the person there decides.
+async fn elicited_by(
+    peer: &Peer<RoleServer>,
+    request: &ApprovalRequest,
+) -> Result<Decision, ServiceError> {
+    let elicitation = ServerRequest::ElicitRequest(ElicitRequest::new(form(request)));
+    let options = PeerRequestOptions::no_options();
+    let handle = peer.send_cancellable_request(elicitation, options).await?;
+    Ok(match Pending(Some(handle)).result().await? {
+        ClientResult::ElicitResult(given) => decision(given),
+        _ => Decision::Unanswered,
+    })
+}
+
+/// Why the client of a call has not decided on what it asked; empty if it has, or was not asked.
+#[derive(Clone, Default)]
+pub(super) struct Unasked(Arc<Mutex<Option<Unanswered>>>);
+
+enum Unanswered {
+    /// The question could not be put, for this reason; the same call may ask again.
+    NotAsked(&'static str),
+    /// The question was put and has no answer, for this reason. The run counts how often.
+    NoAnswer(String),
+}
+
+impl Unasked {
+    /// Says in the outcome of a call why it was not decided on.
+    pub(super) fn apply(&self, registry: &Registry, outcome: Outcome) -> Outcome {
+        let request = outcome.approval_request();
+        let questions = request.map(|request| request.to_string().replace('\n', " "));
+        let (status, error) = match (self.0.lock().take(), questions) {
+            (Some(Unanswered::NotAsked(why)), _) if outcome.status() == Status::Cancelled => (
+                Status::Denied,
+                format!("not started, because it was denied: {why}"),
+            ),
+            (Some(Unanswered::NoAnswer(why)), Some(questions)) => {
+                let why = format!("a person must be asked first, and {why}: {questions}");
+                (Status::Asked, format!("not started, because {why}"))
+            }
+            (_, Some(questions)) => {
+                let why = "a person must be asked first, and there is nobody to ask";
+                (
+                    Status::Denied,
+                    format!("not started, because it was denied: {why}: {questions}"),
+                )
+            }
+            (_, None) => return outcome,
+        };
+        if let Some(request) = request {
+            registry.withdraw(request);
+        }
+        let error = CallError::Ended {
+            status,
+            error,
+            effect: Effect::None,
+            may_still_run: false,
+        };
+        Outcome::new(outcome.id(), outcome.tool(), Err(error))
     }
 }
 
@@ -173,40 +309,7 @@ fn is_state(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// What an elicitation came to.
-pub(super) enum Elicited {
-    Decided(Decision),
-    /// The question could not be put, for this reason; the same call may ask again.
-    NotAsked(&'static str),
-    /// The question was put and has no answer, for this reason. The run counts how often.
-    Unanswered(String),
-    /// The caller does not wait any more.
-    GivenUp,
-}
-
 const NO_ANSWER: &str = "the client's answer does not say whether it is approved";
-
-/// Waits until the call is cancelled, or its time is over.
-async fn given_up(token: Option<&CancellationToken>, deadline: Option<std::time::Instant>) {
-    let over = async {
-        match deadline {
-            Some(deadline) => {
-                tokio::time::sleep_until(deadline.into()).await;
-            }
-            None => pending().await,
-        }
-    };
-    let cancelled = async {
-        match token {
-            Some(token) => token.cancelled().await,
-            None => pending().await,
-        }
-    };
-    tokio::select! {
-        () = over => {}
-        () = cancelled => {}
-    }
-}
 
 /// A request to the client; if it is dropped before its response, the client is told that nobody waits any more.
 struct Pending(Option<RequestHandle<RoleServer>>);
@@ -293,50 +396,4 @@ fn decision(given: ElicitResult) -> Decision {
         }
         _ => Decision::Unanswered,
     }
-}
-
-/// A call that still asks when nobody can be asked any more has been denied.
-pub(super) fn unanswered(registry: &Registry, outcome: Outcome, channel: Channel) -> Outcome {
-    let Some(request) = outcome.approval_request() else {
-        return outcome;
-    };
-    let why = match channel {
-        Channel::InputRequired => return outcome,
-        Channel::Closed => "a person must be asked first, and there is nobody to ask",
-        Channel::Elicitation => {
-            "it was asked three times, and each time what has to be approved had changed"
-        }
-    };
-    let questions = request.to_string().replace('\n', " ");
-    denied(registry, &outcome, &format!("{why}: {questions}"))
-}
-
-/// The outcome of a call that asked and that nobody decided on.
-pub(super) fn denied(registry: &Registry, asked: &Outcome, why: &str) -> Outcome {
-    let error = format!("not started, because it was denied: {why}");
-    ended(registry, asked, Status::Denied, error)
-}
-
-/// The outcome of a call whose question has no answer: it may be made again, unless it has been denied by now.
-pub(super) fn without_answer(registry: &Registry, outcome: Outcome, why: &str) -> Outcome {
-    let Some(request) = outcome.approval_request() else {
-        return outcome;
-    };
-    let questions = request.to_string().replace('\n', " ");
-    let error =
-        format!("not started, because a person must be asked first, and {why}: {questions}");
-    ended(registry, &outcome, Status::Asked, error)
-}
-
-fn ended(registry: &Registry, asked: &Outcome, status: Status, error: String) -> Outcome {
-    if let Some(request) = asked.approval_request() {
-        registry.withdraw(request);
-    }
-    let error = CallError::Ended {
-        status,
-        error,
-        effect: Effect::None,
-        may_still_run: false,
-    };
-    Outcome::new(asked.id(), asked.tool(), Err(error))
 }

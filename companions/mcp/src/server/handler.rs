@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use contract_runtime::Run;
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
@@ -24,6 +23,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::ask::ClientQuestions;
 use super::beside::{self, Answer, Beside, Companion};
+use super::call::CallSession;
 use super::hooks::{CallRequest, Hooks};
 use super::limits::{CallPermits, Limits};
 use super::list::{CONTRACT, Wanted};
@@ -50,11 +50,9 @@ pub(super) struct Shared {
     /// Those of requests to the handler beside the tools, so that neither takes the place of the other.
     beside: CallPermits,
     pub(super) hooks: Hooks,
-    /// The run of the one client of a pair of streams.
-    pub(super) connection: Option<Run>,
+    /// The session of the one client of a pair of streams.
+    pub(super) connection: Option<CallSession>,
     pub(super) questions: ClientQuestions,
-    /// Which log messages the one client of a pair of streams wants.
-    pub(super) level: WantedLevel,
     /// Cancels every call.
     pub(super) end: CancellationToken,
     config: ServerConfig,
@@ -87,7 +85,6 @@ impl Handler {
             hooks: server.hooks,
             connection: None,
             questions: ClientQuestions::new(server.ask_client),
-            level: WantedLevel::default(),
             end: CancellationToken::new(),
             config,
             companion: server.companion,
@@ -111,20 +108,11 @@ impl Handler {
             let why = format!("{limit} requests are running, which is the limit; try again later");
             return Err(ErrorData::internal_error(why, None));
         };
-        let cancelled = context.ct.clone();
-        let session = call::session(&context.extensions).map(|session| session.end.clone());
-        let gone = async {
-            match session {
-                Some(end) => end.cancelled_owned().await,
-                None => std::future::pending().await,
-            }
-        };
+        let cancelled = call::cancelled(&self.0, &context);
         tokio::select! {
             biased;
             answer = answer(self.beside(), context) => return answer,
-            () = cancelled.cancelled() => {}
-            () = self.0.end.cancelled() => {}
-            () = gone => {}
+            () = cancelled => {}
         }
         Err(ErrorData::internal_error("the request was cancelled", None))
     }
@@ -156,7 +144,12 @@ impl Handler {
         let run = server.hooks.session();
         let mut handler = Self::new(server)?;
         if let Some(shared) = Arc::get_mut(&mut handler.0) {
-            shared.connection = Some(run);
+            shared.connection = Some(CallSession {
+                id: None,
+                end: shared.end.clone(),
+                run,
+                level: WantedLevel::default(),
+            });
         }
         Ok(handler)
     }
@@ -213,8 +206,8 @@ impl ServerHandler for Handler {
             http: context.extensions.get::<Parts>(),
             peer: &context.peer,
         };
-        let session = call::session_run(&self.0, &context.extensions);
-        let remembered = self.0.hooks.remembers(&asked, session);
+        let session = call::session(&self.0, &context.extensions);
+        let remembered = session.is_some() || self.0.hooks.has_run_of(&asked);
         let wanted = Wanted {
             revision: revision(&context),
             page: self.0.page,
@@ -237,7 +230,9 @@ impl ServerHandler for Handler {
         if revision(&context) >= Revision::July2026 {
             return Err(ErrorData::method_not_found::<model::SetLevelRequestMethod>());
         }
-        call::wanted_level(&self.0, &context.extensions).set(request.level);
+        if let Some(session) = call::session(&self.0, &context.extensions) {
+            session.level.set(request.level);
+        }
         Ok(())
     }
 

@@ -143,9 +143,9 @@ impl Hooks {
         guard(|| runs(asked)).map_err(|_| FAULT)
     }
 
-    /// Whether the calls of whoever asks are part of a run that remembers them.
-    pub(super) fn remembers(&self, asked: &CallRequest<'_>, session: Option<&Run>) -> bool {
-        session.is_some() || self.run_of(asked).is_ok_and(|run| run.is_some())
+    /// Returns whether the program has a run for whoever asks.
+    pub(super) fn has_run_of(&self, asked: &CallRequest<'_>) -> bool {
+        self.run_of(asked).is_ok_and(|run| run.is_some())
     }
 
     /// A run for one session.

@@ -31,7 +31,7 @@ impl Default for Limits {
 }
 
 /// Permits for calls that run at once.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct CallPermits(Arc<AtomicUsize>);
 
 impl CallPermits {
@@ -40,10 +40,16 @@ impl CallPermits {
         (self.0.fetch_add(1, Ordering::Relaxed) < limit).then_some(permit)
     }
 
-    /// A permit for a call that has been admitted before, whatever else runs by now.
-    pub(super) fn acquire(&self) -> CallPermit {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        CallPermit(Arc::clone(&self.0))
+    /// Lets another call have the place of one that waits for a person, until the result is dropped.
+    pub(super) fn lend(&self) -> impl Drop + use<> {
+        struct Lent(Arc<AtomicUsize>);
+        impl Drop for Lent {
+            fn drop(&mut self) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        self.0.fetch_sub(1, Ordering::Relaxed);
+        Lent(Arc::clone(&self.0))
     }
 }
 

@@ -9,7 +9,6 @@
 //! | `call` | `tools/call`: its limits, its context, its cancellation, and the call itself |
 //! | `notifications` | progress reports and log messages |
 //! | `ask` | questions to the person at the client |
-//! | `open_questions` | those without an answer, and who may give it |
 //! | `beside` | a handler of the host for what is not about tools |
 //! | `guarded` | futures of the host that may panic |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
@@ -37,7 +36,6 @@ mod list;
 mod message;
 mod ndjson_transport;
 mod notifications;
-mod open_questions;
 mod revision;
 mod served;
 mod stdio;

@@ -216,7 +216,7 @@ async fn what_has_changed_meanwhile_is_asked_again() {
     }
     let answer = client.hear().await;
     assert_eq!(status(&answer), "denied");
-    assert!(text(&answer).contains("asked three times"), "{answer}");
+    assert!(text(&answer).contains("approved three times"), "{answer}");
     assert_eq!(shop.sold(), [""; 0]);
 }
 

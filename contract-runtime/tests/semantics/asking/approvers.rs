@@ -37,6 +37,29 @@ async fn who_is_asked_three_times_about_something_new_is_not_asked_again() {
 }
 
 #[tokio::test]
+async fn a_fallback_decides_where_there_is_no_other_approver() {
+    let state = Shop::new();
+    let denied = async |_: ApprovalRequest| Decision::Denied("by the first".to_owned());
+    let fallback =
+        || Context::new().fallback_approver(async |_| Decision::Approved(Approval::Once));
+    let registry = shop(&state);
+    let call = |context| registry.call(refund("ada", 20_000)).context(context);
+    assert!(call(fallback()).await.is_ok());
+    for context in [
+        fallback().approver(denied),
+        fallback().run(&Run::new().approver(denied)),
+    ] {
+        assert_eq!(call(context).await.status(), Status::Denied);
+    }
+    let strict = Registry::builder()
+        .with(Arc::clone(&state))
+        .approver(denied);
+    let strict = strict.build().unwrap();
+    let outcome = strict.call(refund("ada", 20_000)).context(fallback()).await;
+    assert_eq!(outcome.status(), Status::Denied);
+}
+
+#[tokio::test]
 async fn what_has_no_answer_is_asked_again_and_denied_the_third_time() {
     let registry = shop(&Shop::new());
     let run = Run::new().approver(async |_| Decision::Unanswered);

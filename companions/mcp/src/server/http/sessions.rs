@@ -151,7 +151,7 @@ impl Sessions {
         let table = self.table();
         let (id, session) = table.get_key_value(id)?;
         Some(CallSession {
-            id: Arc::clone(id),
+            id: Some(Arc::clone(id)),
             end: session.end.clone(),
             run: session.run.clone(),
             level: session.level.clone(),
