@@ -13,7 +13,7 @@ conformance=0.2.0-alpha.12
 inspector=2.12.0
 
 step 'the fixture server, and the client'
-cargo build --quiet -p contract-mcp --features oauth --example conformance --example conformance_client
+cargo build --quiet -p contract-mcp --features http,oauth --example conformance --example conformance_client
 examples=${CARGO_TARGET_DIR:-$PWD/target}/debug/examples
 server=$examples/conformance
 
@@ -82,7 +82,7 @@ for revision in 2025-11-25 2026-07-28; do
 done
 
 step 'its tools, imported by ours'
-CONTRACT_MCP_SERVER=$server cargo test --quiet -p contract-mcp --features oauth --test import -- real:: >"$folder/import.log" 2>&1 || {
+CONTRACT_MCP_SERVER=$server cargo test --quiet -p contract-mcp --features http,oauth --test import -- real:: >"$folder/import.log" 2>&1 || {
     cat "$folder/import.log" >&2
     exit 1
 }

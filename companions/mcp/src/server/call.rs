@@ -4,6 +4,7 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
+#[cfg(feature = "http")]
 use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::model::{CallToolRequestParams, CallToolResponse, Extensions};
@@ -12,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::answer;
 use super::ask::{Channel, Unasked};
-use super::auth::Principal;
 use super::handler::Shared;
 use super::hooks::CallRequest;
 use super::message::RawArguments;
@@ -33,14 +33,27 @@ pub(super) struct CallSession {
     pub(super) level: WantedLevel,
 }
 
+/// The id of the principal that sends a request over HTTP, which is among the extensions of its HTTP request.
+#[derive(Clone, Debug)]
+pub(super) struct PrincipalId(pub(super) Arc<str>);
+
 /// Returns the session of a request, if it has one.
 pub(super) fn session<'s>(
     shared: &'s Shared,
     extensions: &'s Extensions,
 ) -> Option<&'s CallSession> {
-    let parts = extensions.get::<Parts>();
-    let of_http = parts.and_then(|parts| parts.extensions.get());
-    of_http.or(shared.connection.as_ref())
+    of_http(extensions).or(shared.connection.as_ref())
+}
+
+/// Returns what the HTTP service says of a request, if it came over HTTP.
+#[cfg(feature = "http")]
+fn of_http<T: Send + Sync + 'static>(extensions: &Extensions) -> Option<&T> {
+    extensions.get::<Parts>()?.extensions.get()
+}
+
+#[cfg(not(feature = "http"))]
+fn of_http<T>(_: &Extensions) -> Option<&T> {
+    None
 }
 
 /// Waits until a request is cancelled, its session ends, or the server stops.
@@ -63,7 +76,7 @@ pub(super) fn cancelled(
 pub(super) async fn answer(
     shared: &Shared,
     mut request: CallToolRequestParams,
-    mut context: RequestContext<RoleServer>,
+    context: RequestContext<RoleServer>,
     revision: Revision,
 ) -> Result<CallToolResponse, ErrorData> {
     let limit = shared.limits.calls;
@@ -79,12 +92,12 @@ pub(super) async fn answer(
             .answer(&mut request, principal.as_deref())?,
         _ => None,
     };
-    let arguments = arguments(&mut context.extensions, &request);
+    let arguments = arguments(&context.extensions, &request);
     let call = ToolCall::new(context.id.to_string(), request.name, arguments);
     let asked = CallRequest {
         tool: &call.name,
         id: &call.id,
-        http: context.extensions.get::<Parts>(),
+        extensions: &context.extensions,
         peer: &context.peer,
     };
     let session = session(shared, &context.extensions);
@@ -181,23 +194,16 @@ async fn outcome(
 
 /// Returns the id of the principal that sends a request, where that is checked.
 fn principal(extensions: &Extensions) -> Option<Arc<str>> {
-    let principal = extensions.get::<Parts>()?.extensions.get::<Principal>()?;
-    Some(principal.shared_id())
+    let PrincipalId(id) = of_http(extensions)?;
+    Some(Arc::clone(id))
 }
 
 /// The arguments exactly as they were sent, so that duplicate keys and numbers beyond a double are still seen.
-fn arguments(extensions: &mut Extensions, request: &CallToolRequestParams) -> String {
-    if let Some(RawArguments(text)) = extensions.remove::<RawArguments>() {
-        return text;
-    }
-    let over_http = extensions
-        .get_mut::<Parts>()
-        .and_then(|parts| parts.extensions.remove::<RawArguments>());
-    if let Some(RawArguments(text)) = over_http {
-        return text;
-    }
-    match &request.arguments {
-        Some(arguments) => serde_json::Value::Object(arguments.clone()).to_string(),
-        None => String::new(),
+fn arguments(extensions: &Extensions, request: &CallToolRequestParams) -> String {
+    let sent = extensions.get().or_else(|| of_http(extensions));
+    match (sent, &request.arguments) {
+        (Some(RawArguments(text)), _) => text.to_string(),
+        (None, Some(arguments)) => serde_json::Value::Object(arguments.clone()).to_string(),
+        (None, None) => String::new(),
     }
 }

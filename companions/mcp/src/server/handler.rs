@@ -9,7 +9,6 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-use hyper::http::request::Parts;
 use rmcp::ErrorData;
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
@@ -203,7 +202,7 @@ impl ServerHandler for Handler {
         let asked = CallRequest {
             tool: "",
             id: &context.id.to_string(),
-            http: context.extensions.get::<Parts>(),
+            extensions: &context.extensions,
             peer: &context.peer,
         };
         let session = call::session(&self.0, &context.extensions);

@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use contract_runtime::__family::guard;
 use contract_runtime::{Context, Run};
+#[cfg(feature = "http")]
 use hyper::http::request::Parts;
+use rmcp::model::Extensions;
 use rmcp::service::{Peer, RoleServer};
 
+#[cfg(feature = "http")]
 use super::auth::Principal;
 
 /// An incoming call before it is made, from which its context can be chosen.
@@ -36,7 +39,8 @@ use super::auth::Principal;
 pub struct CallRequest<'a> {
     pub(super) tool: &'a str,
     pub(super) id: &'a str,
-    pub(super) http: Option<&'a Parts>,
+    #[cfg_attr(not(feature = "http"), allow(dead_code, reason = "only HTTP has some"))]
+    pub(super) extensions: &'a Extensions,
     pub(super) peer: &'a Peer<RoleServer>,
 }
 
@@ -64,22 +68,26 @@ impl CallRequest<'_> {
     }
 
     /// Returns who sent the HTTP request, as [`Server::authorize`](crate::Server::authorize) has found out.
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn principal(&self) -> Option<&Principal> {
         self.extension()
     }
 
     /// Returns a header of the HTTP request, if it came over HTTP and the value is visible ASCII.
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.http?.headers.get(name)?.to_str().ok()
+        let parts = self.extensions.get::<Parts>()?;
+        parts.headers.get(name)?.to_str().ok()
     }
 
     /// Returns a value that a layer in front of the service has put into the extensions of the HTTP request, such as the
     /// authenticated user; see [`Server::into_service`](crate::Server::into_service).
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
-        self.http?.extensions.get()
+        self.extensions.get::<Parts>()?.extensions.get()
     }
 }
 
@@ -119,6 +127,7 @@ impl Hooks {
             None => Context::new(),
             Some(choose) => guard(|| choose(asked)).map_err(|_| FAULT)?,
         };
+        #[cfg(feature = "http")]
         let context = match asked.principal() {
             None => context,
             Some(principal) => context.or(principal.of_calls()),

@@ -1,17 +1,20 @@
-//! The limits of a server, and permits for concurrent calls.
+//! The limits of a server, its settings over HTTP, and permits for concurrent calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+#[cfg(feature = "http")]
+use contract_http::OriginCheck;
+
+#[cfg(feature = "http")]
+use super::auth::{Authorizer, ResourceMetadata};
+
 /// The limits of a server, across all clients.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     pub(super) calls: usize,
-    pub(super) connections: usize,
-    pub(super) sessions: usize,
     pub(super) message_bytes: usize,
-    pub(super) kept_bytes: usize,
     pub(super) patience: Duration,
     pub(super) grace: Duration,
 }
@@ -20,12 +23,35 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             calls: 256,
-            connections: 256,
-            sessions: 64,
             message_bytes: 4 << 20,
-            kept_bytes: 64 << 20,
             patience: Duration::from_secs(10),
             grace: Duration::from_secs(5),
+        }
+    }
+}
+
+/// The settings of a server that concern HTTP alone.
+#[cfg(feature = "http")]
+#[derive(Clone)]
+pub(super) struct HttpSettings {
+    pub(super) origin_check: OriginCheck,
+    pub(super) authorizer: Option<Authorizer>,
+    pub(super) metadata: Option<ResourceMetadata>,
+    pub(super) connections: usize,
+    pub(super) sessions: usize,
+    pub(super) kept_bytes: usize,
+}
+
+#[cfg(feature = "http")]
+impl Default for HttpSettings {
+    fn default() -> Self {
+        Self {
+            origin_check: OriginCheck::loopback(),
+            authorizer: None,
+            metadata: None,
+            connections: 256,
+            sessions: 64,
+            kept_bytes: 64 << 20,
         }
     }
 }

@@ -78,6 +78,7 @@ impl List {
     }
 
     /// Whether a client repeats arguments of this tool in headers.
+    #[cfg(feature = "http")]
     pub(super) fn compares_headers(&self, name: &str) -> bool {
         find(&self.july, name).is_some_and(|listed| listed.in_headers)
     }
@@ -121,7 +122,6 @@ impl List {
         let page: Vec<&ListedTool> = offered.by_ref().take(wanted.page).collect();
         let tools = page.iter().map(|one| {
             let mut tool = one.tool.clone();
-            revision.strip_tool(&mut tool);
             if !wanted.contracts {
                 strip_contract(&mut tool);
             }
@@ -140,9 +140,10 @@ impl List {
     }
 
     fn all(&self, revision: Revision) -> &[ListedTool] {
-        match revision.export() {
-            McpRevision::November2025 => &self.november,
-            _ => &self.july,
+        if revision < Revision::July2026 {
+            &self.november
+        } else {
+            &self.july
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 use rmcp::ErrorData;
 use rmcp::model::{
@@ -20,7 +21,7 @@ use super::revision::Revision;
 
 /// The arguments of a call as they were sent.
 #[derive(Clone, Debug)]
-pub(super) struct RawArguments(pub(super) String);
+pub(super) struct RawArguments(pub(super) Arc<str>);
 
 /// Why a message is rejected, with its id if that can be read.
 #[derive(Debug)]
@@ -96,19 +97,6 @@ struct Call<'a> {
     state: Option<Cow<'a, str>>,
 }
 
-/// A call as most clients write it, parsed in one pass.
-#[derive(Debug, Deserialize)]
-struct PlainCall<'a> {
-    #[serde(borrow)]
-    jsonrpc: Cow<'a, str>,
-    #[serde(borrow)]
-    id: &'a RawValue,
-    #[serde(borrow)]
-    method: Cow<'a, str>,
-    #[serde(borrow)]
-    params: Object<Call<'a>>,
-}
-
 /// A struct that must be a JSON object; serde would accept an array of its fields, too.
 #[derive(Debug)]
 struct Object<T>(T);
@@ -146,28 +134,8 @@ fn present<'de, D: Deserializer<'de>>(from: D) -> Result<Option<&'de RawValue>, 
 const CALL: &str = "tools/call";
 const LIST: &str = "tools/list";
 
-/// Parses a valid call; anything else is parsed again, part by part.
-fn plain_call(text: &[u8]) -> Option<(RequestId, Call<'_>)> {
-    let Object(PlainCall {
-        jsonrpc,
-        id,
-        method,
-        params: Object(call),
-    }) = serde_json::from_slice(text).ok()?;
-    let is_plain = jsonrpc == "2.0"
-        && method == CALL
-        && call.arguments.is_none_or(is_object)
-        && call.meta.is_none_or(is_object)
-        && call.responses.is_none_or(is_object);
-    let id = serde_json::from_str(id.get()).ok()?;
-    is_plain.then_some((id, call))
-}
-
 /// Parses a message.
 pub(super) fn read(text: &[u8]) -> Result<ClientJsonRpcMessage, Rejection> {
-    if let Some((id, call)) = plain_call(text) {
-        return request(&id, call);
-    }
     let envelope = envelope(text)?;
     let id = id(&envelope)?;
     if let (Some(id), Some(CALL)) = (&id, envelope.method.as_deref()) {
@@ -184,22 +152,18 @@ pub(super) fn extract_arguments(
     text: &[u8],
     needed: impl FnOnce(&str) -> bool,
 ) -> Result<Option<ExtractedArguments>, Rejection> {
-    let call = if let Some((_, call)) = plain_call(text) {
-        call
-    } else {
-        let envelope = envelope(text)?;
-        let id = id(&envelope)?;
-        if envelope.method.as_deref() != Some(CALL) {
-            cursor(&envelope, id.as_ref())?;
-            if envelope.method.is_none() {
-                // rmcp would answer it in no form of the protocol, if it is not a response.
-                serde_json::from_slice::<ClientJsonRpcMessage>(text)
-                    .map_err(|error| not_a_message(id, &error))?;
-            }
-            return Ok(None);
+    let envelope = envelope(text)?;
+    let id = id(&envelope)?;
+    if envelope.method.as_deref() != Some(CALL) {
+        cursor(&envelope, id.as_ref())?;
+        if envelope.method.is_none() {
+            // rmcp would answer it in no form of the protocol, if it is not a response.
+            serde_json::from_slice::<ClientJsonRpcMessage>(text)
+                .map_err(|error| not_a_message(id, &error))?;
         }
-        params(&envelope, id.as_ref())?
-    };
+        return Ok(None);
+    }
+    let call = params(&envelope, id.as_ref())?;
     let Some(arguments) = call.arguments.map(RawValue::get) else {
         return Ok(None);
     };
@@ -209,7 +173,7 @@ pub(super) fn extract_arguments(
         without(text, arguments)
     };
     Ok(Some(ExtractedArguments {
-        arguments: RawArguments(arguments.to_owned()),
+        arguments: RawArguments(arguments.into()),
         message,
     }))
 }
@@ -309,7 +273,7 @@ fn request(id: &RequestId, call: Call<'_>) -> Result<ClientJsonRpcMessage, Rejec
     params.request_state = call.state.map(Cow::into_owned);
     let mut request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
     if let Some(arguments) = call.arguments {
-        let arguments = RawArguments(arguments.get().to_owned());
+        let arguments = RawArguments(arguments.get().into());
         request.extensions_mut().insert(arguments);
     }
     if let Some(meta) = call.meta {
@@ -334,12 +298,12 @@ mod tests {
             let extracted = extract_arguments(text.as_bytes(), |_| false)
                 .unwrap()
                 .unwrap();
-            assert_eq!(extracted.arguments.0, r#"{"a":[1]}"#);
+            assert_eq!(&*extracted.arguments.0, r#"{"a":[1]}"#);
             let left = String::from_utf8(extracted.message.unwrap()).unwrap();
             assert_eq!(left, text.replace(r#"{"a":[1]}"#, "{}"));
             let kept = extract_arguments(text.as_bytes(), |name| name == "t");
             let kept = kept.unwrap().unwrap();
-            assert_eq!(kept.arguments.0, r#"{"a":[1]}"#);
+            assert_eq!(&*kept.arguments.0, r#"{"a":[1]}"#);
             assert!(kept.message.is_none());
         }
     }

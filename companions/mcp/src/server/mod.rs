@@ -17,48 +17,54 @@
 //! | `unread` | how much output a client has not read |
 //! | `http/` | Streamable HTTP, on a listener of its own or in another HTTP service |
 //! | `auth/` | who sends a request over HTTP, and what a client is told that must prove it |
-//! | `http_settings` | the settings of a server that concern HTTP alone |
 //! | `hooks` | hooks into the calls of a server |
 //! | `limits` | limits on clients |
 
 mod answer;
 mod ask;
+#[cfg(feature = "http")]
 mod auth;
 mod beside;
 mod call;
 mod guarded;
 mod handler;
 mod hooks;
+#[cfg(feature = "http")]
 mod http;
-mod http_settings;
 mod limits;
 mod list;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "HTTP needs more of it")
+)]
 mod message;
 mod ndjson_transport;
 mod notifications;
+#[cfg_attr(
+    not(feature = "http"),
+    allow(dead_code, reason = "HTTP needs more of it")
+)]
 mod revision;
 mod served;
 mod stdio;
 mod unread;
 
 use std::fmt;
-use std::net::ToSocketAddrs;
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_http::OriginCheck;
 use contract_runtime::{Context, Registry, Run};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::Implementation;
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use auth::Authorizer;
+#[cfg(feature = "http")]
 pub use auth::{Credentials, Principal, Refusal, ResourceMetadata};
 use beside::Companion;
 pub use hooks::CallRequest;
 use hooks::Hooks;
-pub use http::BoundServer;
-pub use http::HttpService;
+#[cfg(feature = "http")]
+pub use http::{BoundServer, HttpService, serve_http};
 use limits::Limits;
 pub use served::ServedTools;
 
@@ -71,15 +77,6 @@ use super::{ServeError, program};
 /// As [`Server::stdio`].
 pub async fn serve_stdio(registry: Registry) -> Result<(), ServeError> {
     Server::new(registry).stdio().await
-}
-
-/// Serves a registry at `http://{address}/mcp` to clients on this machine; see [`Server::bind`].
-///
-/// # Errors
-///
-/// As [`Server::bind`] and [`BoundServer::serve`].
-pub async fn serve_http(registry: Registry, address: impl ToSocketAddrs) -> Result<(), ServeError> {
-    Server::new(registry).bind(address)?.serve().await
 }
 
 /// Serves a registry over the Model Context Protocol, with its metadata and its limits.
@@ -95,13 +92,13 @@ pub async fn serve_http(registry: Registry, address: impl ToSocketAddrs) -> Resu
 /// }
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let listening = Server::new(Registry::builder().tool(add).build()?)
+/// let server = Server::new(Registry::builder().tool(add).build()?)
 ///     .title("Sums")
-///     .instructions("All numbers are whole.")
-///     .bind("127.0.0.1:0")?;
-/// let stop = listening.stop();
-/// let served = tokio::spawn(listening.serve());
-/// stop.cancel();
+///     .instructions("All numbers are whole.");
+/// let (client, far) = tokio::io::duplex(64 * 1024);
+/// let (read, write) = tokio::io::split(far);
+/// let served = tokio::spawn(server.streams(read, write));
+/// drop(client);
 /// served.await??;
 /// # Ok(()) }
 /// ```
@@ -114,13 +111,12 @@ pub struct Server {
     list_contracts: bool,
     coerce: bool,
     page: usize,
-    origin_check: OriginCheck,
     limits: Limits,
     hooks: Hooks,
     ask_client: Option<Duration>,
-    authorizer: Option<Authorizer>,
-    metadata: Option<ResourceMetadata>,
     companion: Companion,
+    #[cfg(feature = "http")]
+    http: limits::HttpSettings,
 }
 
 impl Server {
@@ -138,13 +134,12 @@ impl Server {
             coerce: false,
             instructions: None,
             page: 100,
-            origin_check: OriginCheck::loopback(),
             limits: Limits::default(),
             hooks: Hooks::default(),
             ask_client: None,
-            authorizer: None,
-            metadata: None,
             companion: Companion::default(),
+            #[cfg(feature = "http")]
+            http: limits::HttpSettings::default(),
         }
     }
 
@@ -211,11 +206,11 @@ impl Server {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let server = Server::new(Registry::builder().build()?);
     /// let tools = server.tools();
-    /// let listening = server.bind("127.0.0.1:0")?;
-    /// # let stop = listening.stop();
-    /// let served = tokio::spawn(listening.serve());
+    /// let (client, far) = tokio::io::duplex(64 * 1024);
+    /// let (read, write) = tokio::io::split(far);
+    /// let served = tokio::spawn(server.streams(read, write));
     /// tools.replace(Registry::builder().tool(add).build()?)?;
-    /// # stop.cancel();
+    /// # drop(client);
     /// served.await??;
     /// # Ok(()) }
     /// ```
@@ -426,55 +421,6 @@ impl Server {
         write: impl AsyncWrite + Unpin + Send + 'static,
     ) -> Result<(), ServeError> {
         stdio::serve(self, read, write).await
-    }
-
-    /// Listens for clients on an address, at the path `/mcp` (Streamable HTTP).
-    ///
-    /// Whatever the address, a request is answered only if its `Host` is `localhost`, a loopback address, or
-    /// [allowed](Self::allow_host), and if its `Origin`, when there is one, is that of the host itself or
-    /// [allowed](Self::allow_origin). There is no encryption, and no authentication but that of [`authorize`](Self::authorize): if
-    /// other machines can reach the address, put a proxy with TLS in front of it, or [mount the service](Self::into_service) in a
-    /// server that has it.
-    ///
-    /// # Errors
-    ///
-    /// [`ServeError::Bind`], [`ServeError::Tool`], [`ServeError::Resource`].
-    pub fn bind(self, address: impl ToSocketAddrs) -> Result<BoundServer, ServeError> {
-        http::bind(self, address)
-    }
-
-    /// Returns the server as a [`tower_service::Service`], for an HTTP server of your own: a route of axum, plain hyper, or
-    /// anything below layers of tower.
-    ///
-    /// It answers at every path where it is mounted. `Host` and `Origin` are checked as by [`bind`](Self::bind), so
-    /// [allow the host](Self::allow_host) under which other machines reach it; behind TLS, also
-    /// [allow the origin](Self::allow_origin) of that host if its own pages send requests. [`CallRequest::extension`] returns
-    /// what your layers put into the extensions of a request, such as the user.
-    ///
-    /// Your HTTP server limits the connections, and how slowly a header may arrive and a response may be read; of
-    /// [`patience`](Self::patience), only the limit for request bodies applies. See [`HttpService`] for how it ends.
-    ///
-    /// ```
-    /// use axum::Router;
-    /// use contract_mcp::Server;
-    /// use contract_runtime::prelude::*;
-    ///
-    /// /// Add two numbers.
-    /// #[tool(read_only)]
-    /// fn add(a: i64, b: i64) -> Option<i64> {
-    ///     a.checked_add(b)
-    /// }
-    ///
-    /// let service = Server::new(Registry::builder().tool(add).build()?).into_service()?;
-    /// let app: Router = Router::new().nest_service("/mcp", service);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`ServeError::Tool`], [`ServeError::Resource`].
-    pub fn into_service(self) -> Result<HttpService, ServeError> {
-        HttpService::new(self)
     }
 }
 

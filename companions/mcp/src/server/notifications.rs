@@ -7,7 +7,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 
 use contract_runtime::{CancellationToken, LogLevel, LogRecord, Progress, ProgressReport};
 use parking_lot::Mutex;
@@ -33,23 +32,16 @@ const LONGEST: usize = 10_000;
 
 /// The least level of the log messages that a client wants.
 #[derive(Clone, Debug, Default)]
-pub(super) struct WantedLevel(Arc<AtomicU8>);
+pub(super) struct WantedLevel(Arc<Mutex<Option<LogLevel>>>);
 
 impl WantedLevel {
     pub(super) fn set(&self, level: LoggingLevel) {
-        // One above its number, so that nothing is told apart from the least.
-        self.0
-            .store(1 + number(of_client(level)), Ordering::Relaxed);
+        *self.0.lock() = Some(of_client(level));
     }
 
     /// What is sent to a client that has not said what it wants.
     pub(super) fn get(&self) -> LogLevel {
-        match self.0.load(Ordering::Relaxed) {
-            0 => LogLevel::Info,
-            number => LEVELS
-                .get(usize::from(number - 1))
-                .map_or(LogLevel::Info, |(level, _)| *level),
-        }
+        self.0.lock().unwrap_or(LogLevel::Info)
     }
 }
 
@@ -63,11 +55,6 @@ const LEVELS: [(LogLevel, LoggingLevel); 8] = [
     (LogLevel::Alert, LoggingLevel::Alert),
     (LogLevel::Emergency, LoggingLevel::Emergency),
 ];
-
-fn number(level: LogLevel) -> u8 {
-    let place = LEVELS.iter().position(|(ours, _)| *ours == level);
-    place.and_then(|place| place.try_into().ok()).unwrap_or(0)
-}
 
 pub(super) fn of_client(level: LoggingLevel) -> LogLevel {
     let mut levels = LEVELS.iter();
@@ -269,10 +256,9 @@ impl Audience {
         tool: Option<String>,
         message: &str,
     ) -> Result<(), ServiceError> {
-        let place = usize::from(number(level));
-        let level = LEVELS
-            .get(place)
-            .map_or(LoggingLevel::Info, |(_, theirs)| *theirs);
+        let mut levels = LEVELS.iter();
+        let found = levels.find(|(ours, _)| *ours == level);
+        let level = found.map_or(LoggingLevel::Info, |(_, theirs)| *theirs);
         let mut told = LoggingMessageNotificationParam::new(level, json!(message));
         told.logger = tool;
         self.peer.notify_logging_message(told).await

@@ -92,7 +92,7 @@ impl BoundServer {
         let _close = CloseOnDrop(service.clone());
         let limits = service.limits();
         let limits = Limits::new()
-            .connections(limits.connections)
+            .connections(service.connections())
             .header_time(limits.patience)
             .write_time(limits.patience);
         let answering = service.clone();

@@ -2,12 +2,12 @@
 //!
 //! | file | holds |
 //! |---|---|
+//! | `settings` | the methods of a server that concern HTTP alone |
 //! | `listen` | a listener of its own at `/mcp`: its connections, and their shutdown |
 //! | `service` | the server as a tower service: one request, its checks, its answer by rmcp; how it ends |
 //! | `authorization` | who sends a request, and the metadata that say how to get access |
 //! | `cors` | responses that pages of allowed origins can read |
 //! | `session_error` | why a request cannot have its session |
-//! | `in_flight` | requests in flight |
 //! | `events` | the events of sessions, kept for clients that were away |
 //! | `open_streams` | the streams of a session, up to a limit |
 //! | `session_stream` | a stream of a session's events, and what it holds while it is open |
@@ -16,14 +16,14 @@
 mod authorization;
 mod cors;
 mod events;
-mod in_flight;
 mod listen;
 mod open_streams;
 mod service;
 mod session_error;
 mod session_stream;
 mod sessions;
+mod settings;
 
 pub use listen::BoundServer;
-pub(super) use listen::bind;
 pub use service::HttpService;
+pub use settings::serve_http;

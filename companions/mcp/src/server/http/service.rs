@@ -17,16 +17,17 @@ use hyper::{Method, Request, Response, StatusCode};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::time::{sleep, timeout};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
 use super::super::Server;
 use super::super::auth::{Principal, ServedMetadata};
+use super::super::call::PrincipalId;
 use super::super::handler::Handler;
 use super::super::limits::Limits;
 use super::super::message::{self, Rejection};
 use super::super::revision::Revision;
 use super::authorization::Authorization;
 use super::cors;
-use super::in_flight::{InFlight, InFlightBody};
 use super::session_error::{self, SessionError};
 use super::sessions::Sessions;
 use crate::ServeError;
@@ -66,8 +67,10 @@ struct Inner {
     protocol: StreamableHttpService<Handler, Sessions>,
     handler: Handler,
     sessions: Arc<Sessions>,
-    in_flight: InFlight,
+    /// The requests whose responses have not been sent in full.
+    in_flight: TaskTracker,
     limits: Limits,
+    connections: usize,
     origin_check: OriginCheck,
     authorization: Authorization,
     /// Cancelled when no further request is answered.
@@ -95,10 +98,10 @@ impl Inner {
 
 impl HttpService {
     pub(in crate::server) fn new(mut server: Server) -> Result<Self, ServeError> {
-        let origin_check = std::mem::take(&mut server.origin_check);
-        let metadata = server.metadata.take().map(ServedMetadata::new);
+        let settings = std::mem::take(&mut server.http);
+        let metadata = settings.metadata.map(ServedMetadata::new);
         let authorization = Authorization {
-            check: server.authorizer.take(),
+            check: settings.authorizer,
             metadata: metadata.transpose()?,
         };
         let limits = server.limits;
@@ -107,7 +110,7 @@ impl HttpService {
         let calls = handler.0.end.clone();
         let shared = handler.clone();
         let streams = CancellationToken::new();
-        let sessions = Arc::new(Sessions::new(limits, hooks));
+        let sessions = Arc::new(Sessions::new(settings.sessions, settings.kept_bytes, hooks));
         // Hosts and origins are checked here, before anything is read. A call that reports nothing is answered as one piece of
         // JSON, which costs less than a stream of one event.
         let config = StreamableHttpServerConfig::default()
@@ -126,9 +129,10 @@ impl HttpService {
             ),
             handler: shared,
             sessions,
-            in_flight: InFlight::default(),
+            in_flight: TaskTracker::new(),
             limits,
-            origin_check,
+            connections: settings.connections,
+            origin_check: settings.origin_check,
             authorization,
             closing: CancellationToken::new(),
             calls,
@@ -141,6 +145,10 @@ impl HttpService {
         self.0.limits
     }
 
+    pub(super) fn connections(&self) -> usize {
+        self.0.connections
+    }
+
     /// Ends the service gracefully: answers new requests with 503, gives those in progress the [grace](Server::grace) period to
     /// finish, cancels the calls that are still running, and ends all sessions and streams.
     ///
@@ -149,13 +157,14 @@ impl HttpService {
     pub async fn shutdown(&self) {
         let service = &self.0;
         service.closing.cancel();
-        if timeout(service.limits.grace, service.in_flight.drained())
+        service.in_flight.close();
+        if timeout(service.limits.grace, service.in_flight.wait())
             .await
             .is_err()
         {
             service.calls.cancel();
             // A client that does not read its response is not waited for any longer.
-            let _ = timeout(FLUSH, service.in_flight.drained()).await;
+            let _ = timeout(FLUSH, service.in_flight.wait()).await;
         }
         service.end();
     }
@@ -218,7 +227,7 @@ impl HttpService {
     {
         let service = &self.0;
         // Counted before `closing` is read, so that a shutdown either waits for this request or refuses it.
-        let guard = service.in_flight.begin();
+        let guard = service.in_flight.token();
         if service.closing.is_cancelled() {
             return text_response(
                 StatusCode::SERVICE_UNAVAILABLE,
@@ -244,13 +253,13 @@ impl HttpService {
             Err((status, why)) => return text_response(status, why),
         };
         let answer = self.message(parts, body).await;
-        let service = self.clone();
+        // Until the body is sent or dropped, the request counts, and the service lives, which would end the stream when it is dropped.
+        let held = (guard, self.clone());
         answer.map(|body| {
-            BoxBody::new(InFlightBody {
-                body,
-                _guard: guard,
-                _service: service,
-            })
+            BoxBody::new(body.map_err(move |never| {
+                let _ = &held;
+                never
+            }))
         })
     }
 
@@ -326,6 +335,7 @@ impl Inner {
             // As if there were no such session: its client begins again, and nobody learns of those of others.
             return Err(session_error_response(&SessionError::Ended, None));
         }
+        request.extensions.insert(PrincipalId(Arc::clone(&id)));
         request.extensions.insert::<Principal>(principal);
         Ok(Some(id))
     }

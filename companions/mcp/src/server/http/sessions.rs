@@ -26,7 +26,6 @@ use super::session_error::SessionError;
 use super::session_stream::{BusyGuard, PendingRequest, SessionStream};
 use crate::server::call::CallSession;
 use crate::server::hooks::Hooks;
-use crate::server::limits::Limits;
 use crate::server::notifications::WantedLevel;
 use crate::server::revision::Revision;
 
@@ -118,10 +117,9 @@ impl From<RmcpSessionError> for SessionsError {
 }
 
 impl Sessions {
-    pub(super) fn new(limits: Limits, hooks: Hooks) -> Self {
-        let limit = limits.sessions;
+    pub(super) fn new(limit: usize, kept_bytes: usize, hooks: Hooks) -> Self {
         Self {
-            events: Events::new(limits.kept_bytes),
+            events: Events::new(kept_bytes),
             table: Mutex::default(),
             limit,
             hooks,
@@ -442,7 +440,7 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_session_that_is_idle_for_too_long_ends() -> Result<(), SessionsError> {
-        let sessions = Sessions::new(Limits::default(), Hooks::default());
+        let sessions = Sessions::new(64, 64 << 20, Hooks::default());
         let (idle, _kept) = sessions.create_session().await?;
         let (busy, _kept_too) = sessions.create_session().await?;
         let open = sessions.busy(&busy);

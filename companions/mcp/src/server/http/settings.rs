@@ -1,16 +1,79 @@
 //! The settings of a server that concern HTTP alone.
 
-use super::auth::Authorizer;
-use super::{Credentials, Principal, Refusal, ResourceMetadata, Server};
+use std::net::ToSocketAddrs;
+
+use contract_runtime::Registry;
+
+use super::super::auth::{Authorizer, Credentials, Principal, Refusal, ResourceMetadata};
+use super::super::{ServeError, Server};
+use super::{BoundServer, HttpService, listen};
+
+/// Serves a registry at `http://{address}/mcp` to clients on this machine; see [`Server::bind`].
+///
+/// # Errors
+///
+/// As [`Server::bind`] and [`BoundServer::serve`].
+pub async fn serve_http(registry: Registry, address: impl ToSocketAddrs) -> Result<(), ServeError> {
+    Server::new(registry).bind(address)?.serve().await
+}
 
 impl Server {
+    /// Listens for clients on an address, at the path `/mcp` (Streamable HTTP).
+    ///
+    /// Whatever the address, a request is answered only if its `Host` is `localhost`, a loopback address, or
+    /// [allowed](Self::allow_host), and if its `Origin`, when there is one, is that of the host itself or
+    /// [allowed](Self::allow_origin). There is no encryption, and no authentication but that of [`authorize`](Self::authorize): if
+    /// other machines can reach the address, put a proxy with TLS in front of it, or [mount the service](Self::into_service) in a
+    /// server that has it.
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Bind`], [`ServeError::Tool`], [`ServeError::Resource`].
+    pub fn bind(self, address: impl ToSocketAddrs) -> Result<BoundServer, ServeError> {
+        listen::bind(self, address)
+    }
+
+    /// Returns the server as a [`tower_service::Service`], for an HTTP server of your own: a route of axum, plain hyper, or
+    /// anything below layers of tower.
+    ///
+    /// It answers at every path where it is mounted. `Host` and `Origin` are checked as by [`bind`](Self::bind), so
+    /// [allow the host](Self::allow_host) under which other machines reach it; behind TLS, also
+    /// [allow the origin](Self::allow_origin) of that host if its own pages send requests. [`CallRequest::extension`] returns
+    /// what your layers put into the extensions of a request, such as the user.
+    ///
+    /// Your HTTP server limits the connections, and how slowly a header may arrive and a response may be read; of
+    /// [`patience`](Self::patience), only the limit for request bodies applies. See [`HttpService`] for how it ends.
+    ///
+    /// ```
+    /// use axum::Router;
+    /// use contract_mcp::Server;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Add two numbers.
+    /// #[tool(read_only)]
+    /// fn add(a: i64, b: i64) -> Option<i64> {
+    ///     a.checked_add(b)
+    /// }
+    ///
+    /// let service = Server::new(Registry::builder().tool(add).build()?).into_service()?;
+    /// let app: Router = Router::new().nest_service("/mcp", service);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ServeError::Tool`], [`ServeError::Resource`].
+    pub fn into_service(self) -> Result<HttpService, ServeError> {
+        HttpService::new(self)
+    }
+
     /// Accepts requests whose `Host` is this name, with any port or with the one given, in addition to those of this
     /// machine.
     ///
     /// Needed if other machines reach the server under a name or an address. Any other `Host` is refused, because a web page
     /// could otherwise reach the server under a name that its author controls (DNS rebinding).
     pub fn allow_host(mut self, host: impl Into<String>) -> Self {
-        self.origin_check = self.origin_check.allow_host(host.into());
+        self.http.origin_check = self.http.origin_check.allow_host(host.into());
         self
     }
 
@@ -21,7 +84,7 @@ impl Server {
     /// could do harm with. Pages of an allowed origin can read the responses: preflights are answered, and the headers for it are
     /// sent (Fetch Standard, "CORS protocol").
     pub fn allow_origin(mut self, origin: impl Into<String>) -> Self {
-        self.origin_check = self.origin_check.allow_origin(origin.into());
+        self.http.origin_check = self.http.origin_check.allow_origin(origin.into());
         self
     }
 
@@ -68,7 +131,7 @@ impl Server {
     where
         F: Future<Output = Result<Principal, Refusal>> + Send + 'static,
     {
-        self.authorizer = Some(Authorizer::new(check));
+        self.http.authorizer = Some(Authorizer::new(check));
         self
     }
 
@@ -78,13 +141,13 @@ impl Server {
     /// For `https://tools.example.com/mcp` the path is `/.well-known/oauth-protected-resource/mcp`. A listener of
     /// [`bind`](Self::bind) serves it; if the service is mounted in your own server, route [`HttpService::metadata_path`](crate::HttpService::metadata_path) to it.
     pub fn resource_metadata(mut self, metadata: ResourceMetadata) -> Self {
-        self.metadata = Some(metadata);
+        self.http.metadata = Some(metadata);
         self
     }
 
     /// Sets how many HTTP connections may be open at once; the default is 256. Further ones wait.
     pub fn connections(mut self, limit: usize) -> Self {
-        self.limits.connections = limit.max(1);
+        self.http.connections = limit.max(1);
         self
     }
 
@@ -93,7 +156,7 @@ impl Server {
     /// A further session replaces the one that has been idle longest, whose client is then told to begin again; if none is
     /// idle, it is refused (503, with `Retry-After`). A session ends after half an hour without a request.
     pub fn sessions(mut self, limit: usize) -> Self {
-        self.limits.sessions = limit.max(1);
+        self.http.sessions = limit.max(1);
         self
     }
 
@@ -102,7 +165,7 @@ impl Server {
     /// A client that was away while a call of its session ended, such as in a tunnel, fetches the answer with `Last-Event-ID`
     /// (Model Context Protocol, "Resumability and Redelivery", 2025-11-25). They are kept in memory, and forgotten with the session.
     pub fn kept_bytes(mut self, limit: usize) -> Self {
-        self.limits.kept_bytes = limit;
+        self.http.kept_bytes = limit;
         self
     }
 }
