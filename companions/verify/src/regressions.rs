@@ -10,7 +10,7 @@ use std::thread;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 /// Tests of one process share a file.
 static WRITING: Mutex<()> = Mutex::new(());
@@ -63,51 +63,46 @@ fn named(path: &Path, tool: &str) -> Result<PathBuf, String> {
 ///
 /// What is wrong with the place, if nothing can be written there.
 pub(super) fn save(path: &Path, tool: &str, inputs: &[Value]) -> Result<(), String> {
-    let file = named(path, tool)?;
-    let unwritten = |error: io::Error| format!("{}: {error}", file.display());
-    let _writing = WRITING.lock();
-    let _alone = Alone::with(&file).map_err(unwritten)?;
-    let mut all = read(&file)?;
-    let known = all.entry(tool).or_insert_with(|| Value::Array(Vec::new()));
-    let Some(known) = known.as_array_mut() else {
-        return Err(no_list(&file, tool));
-    };
-    for input in inputs {
-        if !known.contains(input) {
-            known.push(input.clone());
+    let pretty = |all: &Map<String, Value>| format!("{:#}\n", json!(all));
+    update(path, tool, pretty, |file, all| {
+        let known = all.entry(tool).or_insert_with(|| json!([]));
+        let known = known.as_array_mut().ok_or_else(|| no_list(file, tool))?;
+        for input in inputs {
+            if !known.contains(input) {
+                known.push(input.clone());
+            }
         }
-    }
-    let text = serde_json::to_string_pretty(&all).map_err(|error| error.to_string())? + "\n";
-    write(&file, &text).map_err(unwritten)
+        Ok(())
+    })
 }
 
-/// Puts what is said of one tool in the place of what was there; a file that says nothing any more is removed.
+/// Changes the file of a tool, alone. A file that says nothing any more is removed.
 ///
 /// # Errors
 ///
 /// What is wrong with the place, if nothing can be written there.
-pub(super) fn replace(
+pub(super) fn update(
     path: &Path,
     tool: &str,
-    own: Option<Value>,
-    written: fn(&Map<String, Value>) -> String,
+    render: impl FnOnce(&Map<String, Value>) -> String,
+    change: impl FnOnce(&Path, &mut Map<String, Value>) -> Result<(), String>,
 ) -> Result<(), String> {
-    let file = file(path, tool);
+    let file = named(path, tool)?;
+    let unwritten = |error: io::Error| format!("{}: {error}", file.display());
     let _writing = WRITING.lock();
+    let _alone = Alone::with(&file).map_err(unwritten)?;
     let before = read(&file)?;
     let mut all = before.clone();
-    match own {
-        Some(own) => drop(all.insert(tool.to_owned(), own)),
-        None => drop(all.shift_remove(tool)),
+    change(&file, &mut all)?;
+    if all == before {
+        return Ok(());
     }
-    let done = if all == before {
-        Ok(())
-    } else if all.is_empty() {
+    let done = if all.is_empty() {
         fs::remove_file(&file)
     } else {
-        write(&file, &written(&all))
+        write(&file, &render(&all))
     };
-    done.map_err(|error| format!("{}: {error}", file.display()))
+    done.map_err(unwritten)
 }
 
 /// A path with an extension is a file, any other a folder with a file for each tool; unless it is there, and the other of the two.

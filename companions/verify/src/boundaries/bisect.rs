@@ -203,69 +203,38 @@ fn members(
     )
 }
 
-/// Where the second of two values lies, seen from the first, in the innermost part in which they differ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Direction {
-    /// A smaller or larger number, or a shorter or longer text or list.
-    Size { number: bool, larger: bool },
-    /// Another of the same size, or of another kind.
-    Other,
-}
-
-pub(super) fn direction(from: &Value, to: &Value) -> Direction {
-    let mut differing = match (from, to) {
-        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
-            let pairs = one.iter().zip(other).filter(|(one, other)| one != other);
-            pairs.collect()
-        }
-        (Value::Object(one), Value::Object(other)) if one.keys().eq(other.keys()) => {
-            let pairs = one
-                .values()
-                .zip(other.values())
-                .filter(|(one, other)| one != other);
-            pairs.collect()
-        }
-        _ => Vec::new(),
-    };
-    if let (Some((one, other)), true) = (differing.pop(), differing.is_empty()) {
-        return direction(one, other);
-    }
-    let number = from.is_number() && to.is_number();
-    match order(from, to) {
-        _ if !number && length(from) == length(to) => Direction::Other,
-        Ordering::Equal => Direction::Other,
-        order => Direction::Size {
-            number,
-            larger: order == Ordering::Less,
-        },
-    }
-}
-
-/// From small to large: nothing, numbers by their value, texts and lists by their length.
+/// Compares by kind, then numbers by their value, and all else by its length before what is in it.
 pub(super) fn order(one: &Value, other: &Value) -> Ordering {
-    let rank = |value: &Value| match value {
-        Value::Null => 0,
-        Value::Bool(_) => 1,
-        Value::Number(_) => 2,
-        Value::String(_) => 3,
-        Value::Array(_) => 4,
-        Value::Object(_) => 5,
-    };
     let exact = || Some(integer::read(one)?.cmp(&integer::read(other)?));
     let nearly = || one.as_f64()?.partial_cmp(&other.as_f64()?);
-    let by_text = || one.to_string().cmp(&other.to_string());
-    rank(one)
-        .cmp(&rank(other))
-        .then_with(|| exact().or_else(nearly).unwrap_or(Ordering::Equal))
-        .then_with(|| length(one).cmp(&length(other)))
-        .then_with(by_text)
+    let within =
+        |(one, other): (&Value, &Value)| Some(order(one, other)).filter(|order| order.is_ne());
+    measure(one)
+        .cmp(&measure(other))
+        .then_with(|| match (one, other) {
+            (Value::Bool(one), Value::Bool(other)) => one.cmp(other),
+            (Value::String(one), Value::String(other)) => one.cmp(other),
+            (Value::Array(one), Value::Array(other)) => one
+                .iter()
+                .zip(other)
+                .find_map(within)
+                .unwrap_or(Ordering::Equal),
+            (Value::Object(one), Value::Object(other)) => {
+                let mut members = one.values().zip(other.values());
+                members.find_map(within).unwrap_or(Ordering::Equal)
+            }
+            _ => exact().or_else(nearly).unwrap_or(Ordering::Equal),
+        })
 }
 
-fn length(value: &Value) -> usize {
+/// The place of the kind of a value among the others, and its length.
+fn measure(value: &Value) -> (u8, usize) {
     match value {
-        Value::String(text) => text.chars().count(),
-        Value::Array(items) => items.len(),
-        Value::Object(members) => members.len(),
-        _ => 0,
+        Value::Null => (0, 0),
+        Value::Bool(_) => (1, 0),
+        Value::Number(_) => (2, 0),
+        Value::String(text) => (3, text.chars().count()),
+        Value::Array(items) => (4, items.len()),
+        Value::Object(members) => (5, members.len()),
     }
 }
