@@ -88,6 +88,12 @@ pub(super) struct Verdicts {
     pub(super) faults: Vec<(Option<usize>, Fault)>,
 }
 
+impl Verdicts {
+    fn fault(&mut self, clause: Option<usize>, fault: Fault) {
+        self.faults.push((clause, fault));
+    }
+}
+
 impl<'s, 'r> Judges<'s, 'r> {
     pub(super) fn new(subject: &'s Subject<'r>, problems: &mut Vec<Problem>) -> Self {
         let tried = subject.tried;
@@ -168,7 +174,7 @@ impl<'s, 'r> Judges<'s, 'r> {
             other => {
                 let why = outcome.error().unwrap_or_default();
                 let why = format!("{other}: {why}");
-                verdicts.faults.push((None, Fault::Unjudged { why }));
+                verdicts.fault(None, Fault::Unjudged { why });
                 return verdicts;
             }
         }
@@ -181,13 +187,8 @@ impl<'s, 'r> Judges<'s, 'r> {
             .is_none_or(|types| types.is_valid(&read));
         if !by_types && !self.is_unsure(&read) {
             let dispatcher = "these are arguments of the tool".to_owned();
-            verdicts.faults.push((
-                None,
-                Fault::Types {
-                    schema: false,
-                    dispatcher,
-                },
-            ));
+            let schema = false;
+            verdicts.fault(None, Fault::Types { schema, dispatcher });
         }
         self.ask(input, &outcome, &mut verdicts);
         verdicts.allowed = verdicts.accepted || self.only_history_refuses(&verdicts);
@@ -214,7 +215,7 @@ impl<'s, 'r> Judges<'s, 'r> {
 
     /// Whether the validator may read a number differently: it is not exact as a double, or neither is its remainder.
     fn is_unsure(&self, input: &Value) -> bool {
-        any_number(input, &|number| {
+        any_number(input, |number| {
             let size = number.as_f64().unwrap_or_default().abs();
             number.as_i128().is_none() && (self.divides || (COARSE..=WIDEST).contains(&size))
         })
@@ -242,13 +243,8 @@ impl<'s, 'r> Judges<'s, 'r> {
                 .all(|problem| excused(problem.kind))
         {
             let dispatcher = invalid.to_string();
-            verdicts.faults.push((
-                None,
-                Fault::Types {
-                    schema: true,
-                    dispatcher,
-                },
-            ));
+            let schema = true;
+            verdicts.fault(None, Fault::Types { schema, dispatcher });
         }
     }
 
@@ -263,7 +259,7 @@ impl<'s, 'r> Judges<'s, 'r> {
                 .violation()
                 .and_then(|violation| place(&violation.contract));
             if let Some(place) = broken {
-                verdicts.faults.push((Some(place), Fault::Unsteady));
+                verdicts.fault(Some(place), Fault::Unsteady);
             }
             return;
         };
@@ -293,11 +289,9 @@ impl<'s, 'r> Judges<'s, 'r> {
             *verdict = (broken.detection == Detection::PredicateFalse).then_some(false);
         }
         if violation.detection != Detection::PredicateFalse {
-            verdicts
-                .faults
-                .push((Some(first), Fault::ConditionPanicked));
+            verdicts.fault(Some(first), Fault::ConditionPanicked);
         } else if !failed.get(first).copied().unwrap_or_default() && self.accepts_at_times(input) {
-            verdicts.faults.push((Some(first), Fault::Unsteady));
+            verdicts.fault(Some(first), Fault::Unsteady);
         }
         if let Some(verdict) = verdicts.predicates.get_mut(first) {
             *verdict = (violation.detection == Detection::PredicateFalse).then_some(false);
@@ -330,15 +324,12 @@ impl<'s, 'r> Judges<'s, 'r> {
             let stricter = by_types && predicate && !schema;
             let weaker = clause.lowering == Lowering::Exact && !predicate && schema;
             if stricter || weaker {
-                let lowering = clause.lowering;
-                verdicts.faults.push((
-                    Some(place),
-                    Fault::Schema {
-                        schema,
-                        predicate,
-                        lowering,
-                    },
-                ));
+                let fault = Fault::Schema {
+                    schema,
+                    predicate,
+                    lowering: clause.lowering,
+                };
+                verdicts.fault(Some(place), fault);
             }
         }
         let published = self
@@ -346,12 +337,12 @@ impl<'s, 'r> Judges<'s, 'r> {
             .as_ref()
             .map(|published| published.is_valid(read));
         if let Some(published) = published.filter(|published| *published != together) {
-            verdicts.faults.push((None, Fault::Published { published }));
+            verdicts.fault(None, Fault::Published { published });
         }
     }
 
     fn rules(&self, input: &Value, verdicts: &mut Verdicts) {
-        let exact = !any_number(input, &|number| match number.as_i128() {
+        let exact = !any_number(input, |number| match number.as_i128() {
             Some(whole) => whole.unsigned_abs() >= EXACT,
             None => number.as_f64().unwrap_or_default().abs() >= COARSE,
         });
@@ -375,15 +366,12 @@ impl<'s, 'r> Judges<'s, 'r> {
                 _ => None,
             };
             if let Some(says) = says {
-                let rule = rule.text.clone();
-                verdicts.faults.push((
-                    Some(place),
-                    Fault::Rule {
-                        rule,
-                        says,
-                        predicate,
-                    },
-                ));
+                let fault = Fault::Rule {
+                    rule: rule.text.clone(),
+                    says,
+                    predicate,
+                };
+                verdicts.fault(Some(place), fault);
             }
         }
     }

@@ -2,6 +2,8 @@
 
 use serde_json::{Number, Value, json};
 
+use super::json::walk;
+
 /// The value, if it is written as an integer.
 pub(super) fn read(value: &Value) -> Option<i128> {
     value.as_number()?.as_i128()
@@ -18,13 +20,12 @@ pub(super) fn write(value: i128) -> Value {
 }
 
 /// Whether a number anywhere in it passes the test.
-pub(super) fn any_number(value: &Value, test: &impl Fn(&Number) -> bool) -> bool {
-    match value {
-        Value::Number(number) => test(number),
-        Value::Array(items) => items.iter().any(|item| any_number(item, test)),
-        Value::Object(members) => members.values().any(|member| any_number(member, test)),
-        _ => false,
-    }
+pub(super) fn any_number(value: &Value, test: impl Fn(&Number) -> bool) -> bool {
+    let mut is_any = false;
+    walk(value, "", &mut |_, part| {
+        is_any |= part.as_number().is_some_and(&test);
+    });
+    is_any
 }
 
 /// The value as a reader sees it that treats every number as a double.

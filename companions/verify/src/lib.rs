@@ -5,6 +5,7 @@
 // | `subject` | one tool under verification |
 // | `generate` | generated arguments, valid and invalid |
 // | `agree`, `vacuity` | the first two layers |
+// | `coverage` | what calls have shown of conditions |
 // | `std_types` | values that types of the standard library refuse although their schemas accept them |
 // | `trial` | which inputs are tried, and in which order |
 // | `postconditions` | the third layer |
@@ -17,9 +18,11 @@
 
 mod agree;
 mod boundaries;
+mod coverage;
 mod fixtures;
 mod generate;
 mod integer;
+mod json;
 mod macros;
 mod panic_hook;
 mod postconditions;
@@ -304,7 +307,11 @@ impl Verifier {
                 .collect(),
             only => only.to_vec(),
         };
-        let mut report = Report::new(seed, self.strict);
+        let mut report = Report {
+            seed,
+            strict: self.strict,
+            ..Report::default()
+        };
         if names.is_empty() {
             report.tools.push(Verified::of_problem("", Fault::NoTools));
         }
@@ -332,24 +339,17 @@ impl Verifier {
         runtime: &Runtime,
         unsaved: &mut Option<String>,
     ) -> Verified {
-        let remembered = match self
-            .regressions
-            .as_deref()
-            .map(|path| regressions::load(path, name))
-        {
-            None => Vec::new(),
-            Some(Ok(remembered)) => remembered,
-            Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
+        let (regressions, boundaries) = (self.regressions.as_deref(), self.boundaries.as_deref());
+        let load = || {
+            let load = |path| regressions::load(path, name);
+            let remembered = regressions.map(load).transpose()?;
+            let load = |path| Boundaries::load(path, name);
+            let recorded = boundaries.filter(|_| !is_update()).map(load).transpose()?;
+            Ok((remembered.unwrap_or_default(), recorded.unwrap_or_default()))
         };
-        let recorded = match self
-            .boundaries
-            .as_deref()
-            .filter(|_| !is_update())
-            .map(|path| Boundaries::load(path, name))
-        {
-            None => Boundaries::default(),
-            Some(Ok(recorded)) => recorded,
-            Some(Err(why)) => return Verified::of_problem(name, Fault::Unreadable { why }),
+        let (remembered, recorded) = match load() {
+            Ok(loaded) => loaded,
+            Err(why) => return Verified::of_problem(name, Fault::Unreadable { why }),
         };
         let effort = trial::Effort {
             cases: self.case_count(),
@@ -358,20 +358,17 @@ impl Verifier {
             runtime,
         };
         let mut verified = trial::run(&self.registry, name, &remembered, &recorded, &effort);
-        if let Some(path) = self.boundaries.as_deref().filter(|_| is_update()) {
+        if let Some(path) = boundaries.filter(|_| is_update()) {
             let found = trial::find_boundaries(&self.registry, name, &remembered, &effort);
             if let Err(why) = found.map_or(Ok(()), |found| found.save(path, name)) {
                 let unrecorded = Verified::of_problem(name, Fault::Unrecorded { why });
                 verified.problems.extend(unrecorded.problems);
             }
         }
-        let failed: Vec<Value> = verified
-            .problems
-            .iter()
-            .filter(|problem| !problem.fault.is_moved())
-            .filter_map(|problem| problem.input.clone())
-            .collect();
-        if let (Some(path), false) = (&self.regressions, failed.is_empty())
+        let moved = |problem: &&Problem| problem.fault.is_moved();
+        let failed = verified.problems.iter().filter(|problem| !moved(problem));
+        let failed: Vec<Value> = failed.filter_map(|one| one.input.clone()).collect();
+        if let (Some(path), false) = (regressions, failed.is_empty())
             && let Err(why) = regressions::save(path, name, &failed)
         {
             *unsaved = Some(why);
@@ -392,8 +389,8 @@ fn set<N: std::str::FromStr>(variable: &str) -> Option<N> {
 }
 
 fn unable(why: String) -> Report {
-    let mut report = Report::new(0, false);
-    let problem = Verified::of_problem("", Fault::Unjudged { why });
-    report.tools.push(problem);
-    report
+    Report {
+        tools: vec![Verified::of_problem("", Fault::Unjudged { why })],
+        ..Report::default()
+    }
 }

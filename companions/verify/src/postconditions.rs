@@ -1,72 +1,66 @@
 //! Runs bodies, and checks that they keep their postconditions.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
 use contract_runtime::__family::is_unwritable;
-use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::{Blame, ConditionKind, Violation};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use jsonschema::Validator;
 use parking_lot::Mutex;
 use serde_json::Value;
 
+use super::coverage::Coverage;
 use super::fixtures::{self, Fixtures};
 use super::problem::{Fault, Layer, Problem};
+use super::report::Verified;
 use super::shrink;
 use super::subject::Subject;
-use super::worker::{CallEnd, Job, Worker};
+use super::worker::{Job, Worker};
 
 /// How long a smaller input is searched for if the body times out, as a multiple of its time limit.
 const PATIENCE: u32 = 5;
 
-/// The result of running a body with all inputs.
-#[derive(Debug, Default)]
-pub(super) struct BodyRuns {
-    /// The number of inputs the body was run with.
-    pub(super) ran: u32,
-    /// The conditions that were evaluated meanwhile, of any function.
-    pub(super) judged: BTreeSet<String>,
-    pub(super) problems: Vec<Problem>,
-}
-
 /// Runs the body on arguments that all preconditions accept.
-pub(super) fn run(subject: &Subject<'_>, fixtures: &Fixtures, accepted: &[Value]) -> BodyRuns {
-    let mut runs = BodyRuns::default();
-    let mut trial = Trial {
+pub(super) fn run(
+    subject: &Subject<'_>,
+    fixtures: &Fixtures,
+    accepted: &[Value],
+    verified: &mut Verified,
+) {
+    let mut bodies = Bodies {
         subject,
         fixtures,
         worker: Worker::default(),
-        judged: Arc::default(),
+        coverage: Arc::new(Mutex::new(std::mem::take(&mut verified.evidence.coverage))),
         run: Run::new(),
     };
-    let mut seen: Vec<Failure> = Vec::new();
+    let mut seen: Vec<Box<Failure>> = Vec::new();
     for input in accepted {
-        runs.ran += 1;
-        let Some(failure) = trial.run(input) else {
+        verified.ran += 1;
+        let Err(failure) = bodies.run(input) else {
             continue;
         };
         if seen.iter().any(|other| other.is_like(&failure)) {
             continue;
         }
-        runs.problems.push(trial.problem(input, &failure));
-        let over = failure.is_final();
+        verified.problems.push(bodies.problem(input, &failure));
+        let is_final = failure.fault.is_final();
         seen.push(failure);
-        if over {
+        if is_final {
             break;
         }
     }
-    runs.judged.clone_from(&trial.judged.lock());
-    runs
+    verified.evidence.has_run = true;
+    verified.evidence.coverage = std::mem::take(&mut bodies.coverage.lock());
 }
 
 /// One tool whose body is being run.
-struct Trial<'s, 'r> {
+struct Bodies<'s, 'r> {
     subject: &'s Subject<'r>,
     fixtures: &'s Fixtures,
     worker: Worker,
-    judged: Arc<Mutex<BTreeSet<String>>>,
+    coverage: Arc<Mutex<Coverage>>,
     /// Of the calls with one input, so that no condition over the history sees those with another.
     run: Run,
 }
@@ -77,11 +71,23 @@ pub(super) struct Failure {
     pub(super) fault: Fault,
 }
 
-impl Failure {
-    pub(super) fn new(fault: Fault) -> Self {
-        Self {
+impl From<Fault> for Box<Failure> {
+    fn from(fault: Fault) -> Self {
+        Self::new(Failure {
             clause: None,
             fault,
+        })
+    }
+}
+
+impl Failure {
+    /// What a model is told of it is less.
+    pub(super) fn of(broken: &Violation) -> Self {
+        Self {
+            clause: Some(broken.contract.clone()),
+            fault: Fault::PromiseBroken {
+                message: broken.to_string(),
+            },
         }
     }
 
@@ -90,38 +96,29 @@ impl Failure {
         std::mem::discriminant(&self.fault) == std::mem::discriminant(&other.fault)
             && self.clause == other.clause
     }
-
-    /// Whether further runs are pointless; each may take long.
-    pub(super) fn is_final(&self) -> bool {
-        self.fault.is_final()
-    }
 }
 
-impl Trial<'_, '_> {
+impl Bodies<'_, '_> {
     /// The problem with the smallest input that shows it.
     fn problem(&mut self, input: &Value, failure: &Failure) -> Problem {
-        let patience = self
-            .fixtures
-            .time(self.subject.tried)
-            .saturating_mul(PATIENCE);
+        let time = self.fixtures.time(self.subject.tried);
+        let patience = time.saturating_mul(PATIENCE);
         let began = Instant::now();
-        let mut smallest = None;
+        let mut fault = failure.fault.clone();
         let input = shrink::smallest(input.clone(), |candidate| {
-            let tired = failure.is_final() && began.elapsed() > patience;
+            let tired = failure.fault.is_final() && began.elapsed() > patience;
             if tired || !self.subject.accepts(candidate) {
                 return false;
             }
-            let again = self.run(candidate).filter(|again| again.is_like(failure));
-            let fails = again.is_some();
-            if let Some(again) = again {
-                smallest = Some((candidate.clone(), again.fault));
+            match self.run(candidate) {
+                // The fault must belong to the input that is reported.
+                Err(again) if again.is_like(failure) => {
+                    fault = again.fault;
+                    true
+                }
+                _ => false,
             }
-            fails
         });
-        // The fault must belong to the input that is reported.
-        let fault = smallest
-            .filter(|(of, _)| *of == input)
-            .map_or_else(|| failure.fault.clone(), |(_, fault)| fault);
         Problem {
             layer: Layer::Promise,
             clause: failure.clause.clone(),
@@ -131,51 +128,30 @@ impl Trial<'_, '_> {
     }
 
     /// Runs the body, up to three times if the tool is idempotent.
-    fn run(&mut self, input: &Value) -> Option<Failure> {
-        let fresh;
-        let registry = if self.fixtures.is_fresh(self.subject.tried) {
-            match fixtures::registry_for(self.subject.registry, self.subject.name(), self.fixtures)
-            {
-                Ok(registry) => {
-                    fresh = registry;
-                    &fresh
-                }
-                Err(problem) => return Some(Failure::new(problem.fault)),
-            }
-        } else {
-            self.subject.registry
-        };
-        self.begin();
-        let first = match self.call(registry, input) {
-            Ok(outcome) => outcome,
-            Err(fault) => return Some(Failure::new(fault)),
-        };
-        if let Some(failure) = self.judge(&first) {
-            return Some(failure);
+    fn run(&mut self, input: &Value) -> Result<(), Box<Failure>> {
+        let mut registry = self.subject.registry.clone();
+        if self.fixtures.is_fresh(self.subject.tried) {
+            let fresh = fixtures::registry_for(&registry, self.subject.name(), self.fixtures);
+            registry = fresh.map_err(|problem| problem.fault)?;
         }
-        let again = self.subject.info.hints().idempotent == Some(true) && first.is_ok();
-        if !again {
-            return None;
+        self.run = Run::new().observe(Coverage::observer(&self.coverage));
+        let first = self.call(&registry, input)?;
+        let output = self.subject.output.as_ref();
+        judge(output, &first, &self.worker)?;
+        if self.subject.info.hints().idempotent != Some(true) || !first.is_ok() {
+            return Ok(());
         }
-        let second = match self.call(registry, input) {
-            Ok(outcome) => outcome,
-            Err(fault) => return Some(Failure::new(fault)),
-        };
+        let second = self.call(&registry, input)?;
         if self.is_same(&first, &second) {
-            return None;
+            return Ok(());
         }
         // A deletion returns "removed" once and "not found" from then on, so only the second and third call are compared.
-        let third = match self.call(registry, input) {
-            Ok(outcome) => outcome,
-            Err(fault) => return Some(Failure::new(fault)),
-        };
+        let third = self.call(&registry, input)?;
         if self.is_same(&second, &third) {
-            return None;
+            return Ok(());
         }
-        Some(Failure::new(Fault::NotIdempotent {
-            second: describe(&second),
-            third: describe(&third),
-        }))
+        let (second, third) = (describe(&second), describe(&third));
+        Err(Fault::NotIdempotent { second, third }.into())
     }
 
     /// Whether two calls ended alike: the members of an object have no order (RFC 8259, section 4), nor have the items of a
@@ -193,38 +169,13 @@ impl Trial<'_, '_> {
     }
 
     fn call(&mut self, registry: &Registry, input: &Value) -> Result<Outcome, Fault> {
-        let time = self.fixtures.time(self.subject.tried);
-        let call = ToolCall::new("", self.subject.name(), input.to_string());
-        let timed_out = || Fault::TimedOut {
-            milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-        };
-        let job = Job {
+        self.worker.call(Job {
             registry: registry.clone(),
             run: self.run.clone(),
-            call,
-            time,
+            call: ToolCall::new("", self.subject.name(), input.to_string()),
+            time: self.fixtures.time(self.subject.tried),
             is_real: false,
-        };
-        match self.worker.call(job) {
-            CallEnd::Ended(outcome) if outcome.status() == Status::TimedOut => Err(timed_out()),
-            CallEnd::Ended(outcome) => Ok(*outcome),
-            CallEnd::Never => Err(timed_out()),
-            CallEnd::NoThread(why) => Err(Fault::Unjudged { why }),
-        }
-    }
-
-    /// Begins a run of its own.
-    fn begin(&mut self) {
-        let judged = Arc::clone(&self.judged);
-        self.run = Run::new().observe(Observer::new().events(move |event| {
-            if let CheckEvent::Check(check) = event {
-                judged.lock().insert(check.contract);
-            }
-        }));
-    }
-
-    fn judge(&self, outcome: &Outcome) -> Option<Failure> {
-        judge(self.subject.output.as_ref(), outcome, &self.worker)
+        })
     }
 }
 
@@ -233,39 +184,33 @@ pub(super) fn judge(
     output: Option<&Validator>,
     outcome: &Outcome,
     worker: &Worker,
-) -> Option<Failure> {
+) -> Result<(), Box<Failure>> {
     let message = || outcome.error().unwrap_or_default().to_owned();
-    match outcome.status() {
-        Status::Ok => judge_output(output?, outcome),
-        Status::Panicked => Some(Failure::new(Fault::BodyPanicked {
+    let fault = match outcome.status() {
+        Status::Ok => output.and_then(|schema| judge_output(schema, outcome)),
+        Status::Panicked => Some(Fault::BodyPanicked {
             message: worker.last_panic().unwrap_or_else(message),
-        })),
-        Status::Violation => {
-            let violation = outcome.violation().filter(|one| !is_own_refusal(one))?;
-            Some(Failure {
-                clause: Some(violation.contract.clone()),
-                // What a model is told of it is less.
-                fault: Fault::PromiseBroken {
-                    message: violation.to_string(),
-                },
-            })
-        }
+        }),
         Status::Failed if is_unwritable(outcome) => {
-            Some(Failure::new(Fault::ResultRefused { message: message() }))
+            Some(Fault::ResultRefused { message: message() })
         }
         // A tool may report that it failed.
         _ => None,
+    };
+    if let Some(violation) = outcome.violation().filter(|one| !is_own_refusal(one)) {
+        return Err(Box::new(Failure::of(violation)));
     }
+    fault.map_or(Ok(()), |fault| Err(fault.into()))
 }
 
-fn judge_output(schema: &Validator, outcome: &Outcome) -> Option<Failure> {
+fn judge_output(schema: &Validator, outcome: &Outcome) -> Option<Fault> {
     let output = match outcome.output()? {
         // As a value it is nothing, because `()` is given as nothing too; but that has no schema.
         "" => Value::from(""),
         _ => outcome.value()?,
     };
     let why = schema.validate(&output).err()?.to_string();
-    Some(Failure::new(Fault::Output { output, why }))
+    Some(Fault::Output { output, why })
 }
 
 /// Sorts the items of every array and the members of every object.

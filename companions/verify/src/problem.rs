@@ -214,10 +214,28 @@ impl Fault {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.clause {
-            Some(clause) => write!(f, "`{clause}`: {}", self.fault),
-            None => write!(f, "{}", self.fault),
+        if let Some(clause) = &self.clause {
+            write!(f, "`{clause}`: ")?;
         }
+        write!(f, "{}", self.fault)?;
+        if let Some(input) = &self.input {
+            write!(f, "\n  input: {input}")?;
+        }
+        for (place, call) in self.calls.iter().enumerate() {
+            write!(
+                f,
+                "\n  call {}: {} {}",
+                place + 1,
+                call.tool,
+                call.arguments
+            )?;
+            f.write_str(if call.same_turn {
+                ", in the same turn"
+            } else {
+                ""
+            })?;
+        }
+        Ok(())
     }
 }
 

@@ -1,19 +1,17 @@
 //! The report of a verification.
 
-use std::collections::BTreeSet;
 use std::fmt;
 
 use contract_runtime::__family::methods;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::coverage::Coverage;
 use super::problem::{Fault, Layer, Problem};
-use super::sequences::Tally;
-use super::skipped::{self, Skipped};
-use super::vacuity::Decided;
+use super::skipped::{Skipped, counted, plural};
 
 /// The report of a verification, readable and as data.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[must_use = "a report fails a test only through `assert`"]
 pub struct Report {
     pub(super) seed: u64,
@@ -27,6 +25,9 @@ pub struct Report {
     /// How many of them are more than were wanted.
     #[serde(skip)]
     pub(super) more_sequences: u32,
+    /// What they have shown of conditions.
+    #[serde(skip)]
+    pub(super) coverage: Coverage,
     /// Why failing inputs could not be saved.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) unsaved: Option<String>,
@@ -65,40 +66,21 @@ pub(super) struct Evidence {
     pub(super) plausible: Vec<Value>,
     /// Those of them that are accepted, as far as one call can show it.
     pub(super) ready: Vec<Value>,
-    pub(super) preconditions: Vec<Decided>,
-    /// Its postconditions.
-    pub(super) promised: Vec<String>,
-    /// The postconditions that were judged, if the body was run; of other functions as well.
-    pub(super) postconditions: Option<BTreeSet<String>>,
+    pub(super) preconditions: Vec<String>,
+    pub(super) postconditions: Vec<String>,
+    /// Whether the body was run.
+    pub(super) has_run: bool,
+    /// What single calls have shown of conditions.
+    pub(super) coverage: Coverage,
 }
 
 impl Report {
-    pub(super) const fn new(seed: u64, strict: bool) -> Self {
-        Self {
-            seed,
-            tools: Vec::new(),
-            skipped: Vec::new(),
-            strict,
-            sequences: 0,
-            more_sequences: 0,
-            unsaved: None,
-        }
-    }
-
     /// Returns whether there are no problems and, under [`strict`](super::Verifier::strict), nothing was left out without a
     /// decision.
     #[must_use]
     pub fn is_ok(&self) -> bool {
-        let fails = self.has_problems() || self.strict && self.is_incomplete();
-        !fails
-    }
-
-    fn has_problems(&self) -> bool {
-        self.problems().next().is_some()
-    }
-
-    fn is_incomplete(&self) -> bool {
-        !skipped::undecided(&self.skipped).is_empty()
+        let is_complete = || self.skipped.iter().all(Skipped::is_decided);
+        self.problems().next().is_none() && (!self.strict || is_complete())
     }
 
     /// Returns the seed from which every input was generated; [`Verifier::seed`](super::Verifier::seed) generates them
@@ -151,82 +133,58 @@ impl Report {
         self.sequences
     }
 
-    /// Adds what sequences have shown of conditions, and takes back what single calls could not show.
-    pub(super) fn take_tally(&mut self, tally: &Tally) {
+    /// Takes back the problems that single calls had and sequences have not.
+    pub(super) fn take_coverage(&mut self, coverage: Coverage) {
         for tool in &mut self.tools {
-            for one in &mut tool.evidence.preconditions {
-                let (held, failed) = tally.decided(&one.id);
-                one.has_held |= held;
-                one.has_failed |= failed;
-            }
-            let entered = tally.entered.get(&tool.tool);
-            tool.in_sequences = entered.copied().unwrap_or_default();
-            let is_reached = tool.in_sequences > 0;
-            let decided = |problem: &Problem| {
+            tool.in_sequences = coverage.entered(&tool.tool);
+            tool.problems.retain(|problem| {
                 let clause = problem.clause.as_deref().unwrap_or_default();
-                tally.decided(clause)
-            };
-            tool.problems.retain(|problem| match problem.fault {
-                Fault::NeverHolds { .. } => !decided(problem).0,
-                Fault::NeverFails { .. } => !decided(problem).1,
-                Fault::TooFewAccepted { .. } => !is_reached,
-                _ => true,
+                match problem.fault {
+                    Fault::NeverHolds { .. } => !coverage.has_held(clause),
+                    Fault::NeverFails { .. } => !coverage.has_failed(clause),
+                    Fault::TooFewAccepted { .. } => tool.in_sequences == 0,
+                    _ => true,
+                }
             });
-            if let Some(judged) = &mut tool.evidence.postconditions {
-                judged.extend(tally.judged.iter().cloned());
-            }
         }
+        self.coverage = coverage;
     }
 
     /// Lists what was left out, when everything is done.
     pub(super) fn gather_skipped(&mut self, others: impl Iterator<Item = Skipped>) {
         let mut all = Vec::new();
         for tool in &mut self.tools {
-            let undecided: Vec<Skipped> = Skipped::undecided(tool).collect();
-            tool.skipped.extend(undecided);
             all.extend(tool.skipped.iter().cloned());
+            all.extend(tool.undecided(&self.coverage));
             tool.evidence = Evidence::default();
         }
         all.append(&mut self.skipped);
+        all.extend(others);
         self.skipped = all;
-        self.skipped.extend(others);
     }
 
     /// One line about all tools, if there is more to say than the line of one tool says.
     fn summary(&self) -> Option<String> {
-        let left_out = skipped::counted(&self.skipped);
-        if self.tools.len() < 2 && self.sequences == 0 && left_out.is_empty() {
+        if self.tools.len() < 2 && self.sequences == 0 && self.skipped.is_empty() {
             return None;
         }
-        let sum = |count: fn(&Verified) -> u32| self.tools.iter().map(count).sum::<u32>();
-        let found = match counted(self.problems().count()) {
-            found if self.is_ok() || self.has_problems() => found,
-            _ => "incomplete".to_owned(),
+        let found = match self.problems().count() {
+            0 if !self.is_ok() => "incomplete".to_owned(),
+            count => found(count),
         };
         let sequences = match (self.sequences, self.more_sequences) {
             (0, _) => String::new(),
             (count, 0) => format!(", {count} sequences of calls"),
-            (count, more) => {
-                format!(
-                    ", {count} sequences of calls, {more} of them for what the others had not reached"
-                )
-            }
-        };
-        let left_out = if left_out.is_empty() {
-            "nothing"
-        } else {
-            &left_out
-        };
-        let tools = if self.tools.len() == 1 {
-            "tool"
-        } else {
-            "tools"
+            (count, more) => format!(
+                ", {count} sequences of calls, {more} of them for what the others had not reached"
+            ),
         };
         Some(format!(
-            "{} {tools}: {found} ({} inputs judged, {} run{sequences}); left out: {left_out}",
-            self.tools.len(),
-            sum(|tool| tool.judged),
-            sum(|tool| tool.ran),
+            "{}: {found} ({} inputs judged, {} run{sequences}); left out: {}",
+            plural(self.tools.len(), "tool", "tools"),
+            self.tools.iter().map(|tool| tool.judged).sum::<u32>(),
+            self.tools.iter().map(|tool| tool.ran).sum::<u32>(),
+            counted(&self.skipped),
         ))
     }
 
@@ -242,31 +200,66 @@ impl Report {
     #[track_caller]
     pub fn assert(&self) {
         assert!(self.is_ok(), "{self}");
-        for line in skipped::undecided(&self.skipped) {
-            methods::tell(&format!("verify: {line}"));
+        for left_out in self.skipped.iter().filter(|one| !one.is_decided()) {
+            methods::tell(&format!("verify: {left_out}"));
         }
     }
 }
 
 impl Verified {
     /// Whether there is something that no call has reached: its body in a sequence, a postcondition, or a side of a precondition.
-    pub(super) fn is_open(&self, tally: &Tally) -> bool {
-        let is_broken = |problem: &Problem| problem.layer == Layer::Promise;
-        if self.problems.iter().any(is_broken) {
-            return false;
-        }
+    pub(super) fn is_open(&self, coverage: &Coverage) -> bool {
+        let is_open = coverage.entered(&self.tool) == 0
+            || self.unreached(coverage).iter().any(|ids| !ids.is_empty());
+        is_open && !self.is_broken()
+    }
+
+    /// A body that panics or takes too long is the reason why others are not reached, and a problem of its own.
+    fn is_broken(&self) -> bool {
+        let mut problems = self.problems.iter();
+        problems.any(|problem| problem.layer == Layer::Promise)
+    }
+
+    /// The postconditions that were not judged, and the preconditions that were never true, and never false.
+    fn unreached(&self, sequences: &Coverage) -> [Vec<String>; 3] {
         let evidence = &self.evidence;
-        let judged = evidence.postconditions.as_ref();
-        let is_judged = |id: &String| {
-            tally.judged.contains(id) || judged.is_some_and(|judged| judged.contains(id))
+        let without = |ids: &[String], shows: fn(&Coverage, &str) -> bool| -> Vec<String> {
+            let is_shown = |id: &&String| shows(&evidence.coverage, id) || shows(sequences, id);
+            ids.iter().filter(|id| !is_shown(id)).cloned().collect()
         };
-        let is_decided = |one: &Decided| {
-            let (held, failed) = tally.decided(&one.id);
-            (one.has_held || held) && (one.has_failed || failed)
-        };
-        !tally.entered.contains_key(&self.tool)
-            || !evidence.promised.iter().all(is_judged)
-            || !evidence.preconditions.iter().all(is_decided)
+        [
+            without(&evidence.postconditions, Coverage::is_judged),
+            without(&evidence.preconditions, Coverage::has_held),
+            without(&evidence.preconditions, Coverage::has_failed),
+        ]
+    }
+
+    /// What of a tool whose body was run is not decided, and not a problem already.
+    fn undecided(&self, sequences: &Coverage) -> Vec<Skipped> {
+        if !self.evidence.has_run || self.is_broken() {
+            return Vec::new();
+        }
+        let [conditions, mut never_true, mut never_false] = self.unreached(sequences);
+        for ids in [&mut never_true, &mut never_false] {
+            ids.retain(|id| {
+                !self
+                    .problems
+                    .iter()
+                    .any(|problem| problem.clause.as_ref() == Some(id))
+            });
+        }
+        let tool = || self.tool.clone();
+        let postconditions = (!conditions.is_empty()).then(|| Skipped::Postconditions {
+            tool: tool(),
+            conditions,
+        });
+        let is_some = !never_true.is_empty() || !never_false.is_empty();
+        let preconditions = is_some.then(|| Skipped::Conditions {
+            tool: tool(),
+            never_true,
+            never_false,
+        });
+        postconditions.into_iter().chain(preconditions).collect()
     }
 
     /// The report on a tool that could not be verified.
@@ -282,9 +275,7 @@ impl Verified {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, tool) in self.tools.iter().enumerate() {
-            if position > 0 {
-                writeln!(f)?;
-            }
+            f.write_str(if position > 0 { "\n" } else { "" })?;
             write!(f, "{tool}")?;
         }
         if let Some(summary) = self.summary() {
@@ -292,17 +283,15 @@ impl fmt::Display for Report {
         }
         if !self.is_ok() {
             write!(f, "\nthe inputs come from seed {}", self.seed)?;
-            let mut lines = self.tools.iter().flat_map(|tool| &tool.lines).peekable();
-            if lines.peek().is_some() {
-                write!(f, "; the smallest that fail, to paste into a test:")?;
+            let lines: Vec<_> = self.tools.iter().flat_map(|tool| &tool.lines).collect();
+            if !lines.is_empty() {
+                f.write_str("; the smallest that fail, to paste into a test:")?;
             }
-            for line in lines {
-                write!(f, "\n{line}")?;
-            }
+            lines.iter().try_for_each(|line| write!(f, "\n{line}"))?;
         }
-        for line in skipped::all(&self.skipped) {
-            write!(f, "\n{line}")?;
-        }
+        self.skipped
+            .iter()
+            .try_for_each(|left_out| write!(f, "\n{left_out}"))?;
         if let Some(why) = &self.unsaved {
             write!(f, "\nthe inputs that failed could not be kept: {why}")?;
         }
@@ -310,56 +299,27 @@ impl fmt::Display for Report {
     }
 }
 
-fn counted(problems: usize) -> String {
+fn found(problems: usize) -> String {
     match problems {
         0 => "ok".to_owned(),
-        1 => "1 problem".to_owned(),
-        count => format!("{count} problems"),
+        count => plural(count, "problem", "problems"),
     }
 }
 
 impl fmt::Display for Verified {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            tool,
-            judged,
-            accepted,
-            ran,
-            in_sequences,
-            problems,
-            skipped,
-            ..
-        } = self;
-        let found = counted(problems.len());
-        write!(
-            f,
-            "{tool}: {found} ({judged} inputs judged, {accepted} accepted, "
-        )?;
-        match skipped.first() {
+        let found = found(self.problems.len());
+        write!(f, "{}: {found} ({} inputs judged, ", self.tool, self.judged)?;
+        write!(f, "{} accepted, ", self.accepted)?;
+        match self.skipped.first() {
             Some(Skipped::Body { .. }) => f.write_str("body not run)")?,
-            _ if *in_sequences > 0 => write!(f, "{ran} run, {in_sequences} in sequences)")?,
-            _ => write!(f, "{ran} run)")?,
-        }
-        for problem in problems {
-            write!(f, "\n- {problem}")?;
-            if let Some(input) = &problem.input {
-                write!(f, "\n  input: {input}")?;
+            _ if self.in_sequences > 0 => {
+                write!(f, "{} run, {} in sequences)", self.ran, self.in_sequences)?;
             }
-            for (place, call) in problem.calls.iter().enumerate() {
-                let beside = if call.same_turn {
-                    ", in the same turn"
-                } else {
-                    ""
-                };
-                write!(
-                    f,
-                    "\n  call {}: {} {}{beside}",
-                    place + 1,
-                    call.tool,
-                    call.arguments
-                )?;
-            }
+            _ => write!(f, "{} run)", self.ran)?,
         }
-        Ok(())
+        self.problems
+            .iter()
+            .try_for_each(|problem| write!(f, "\n- {problem}"))
     }
 }

@@ -6,6 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::integer;
+use super::json::{with, without};
 
 /// The most candidates that are tried for one input.
 const QUESTIONS: usize = 3_000;
@@ -174,18 +175,12 @@ fn smaller_array(items: &[Value], offer: &mut dyn FnMut(Value) -> bool) -> bool 
 
 fn smaller_object(members: &Map<String, Value>, offer: &mut dyn FnMut(Value) -> bool) -> bool {
     for name in members.keys() {
-        let mut without = members.clone();
-        without.shift_remove(name);
-        if offer(Value::Object(without)) {
+        if offer(without(members, name)) {
             return true;
         }
     }
     for (name, member) in members {
-        let found = smaller(member, &mut |simpler| {
-            let mut changed = members.clone();
-            changed.insert(name.clone(), simpler);
-            offer(Value::Object(changed))
-        });
+        let found = smaller(member, &mut |simpler| offer(with(members, name, simpler)));
         if found {
             return true;
         }

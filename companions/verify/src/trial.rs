@@ -62,22 +62,20 @@ pub(super) fn run(
     });
     let conditions = subject.info.conditions().iter();
     let promised = conditions.filter(|one| one.condition().kind() == ConditionKind::Post);
-    verified.evidence.promised = promised.map(|one| one.id().to_owned()).collect();
+    let promised: Vec<String> = promised.map(|one| one.id().to_owned()).collect();
     let read_only = subject.info.hints().read_only == Some(true);
     if effort.fixtures.may_run(subject.tried, read_only) {
-        let runs = postconditions::run(&subject, effort.fixtures, &accepted);
-        verified.ran = runs.ran;
-        verified.evidence.postconditions = Some(runs.judged);
-        verified.problems.extend(runs.problems);
+        postconditions::run(&subject, effort.fixtures, &accepted, &mut verified);
     } else {
-        verified
-            .skipped
-            .push(Skipped::body(&subject, effort.fixtures));
+        verified.skipped.push(Skipped::Body {
+            tool: name.to_owned(),
+            postconditions: promised.len(),
+            decided: effort.fixtures.decided(subject.tried).is_some(),
+        });
     }
-    let inputs = verified
-        .problems
-        .iter()
-        .filter_map(|problem| problem.input.as_ref());
+    verified.evidence.postconditions = promised;
+    let problems = verified.problems.iter();
+    let inputs = problems.filter_map(|problem| problem.input.as_ref());
     verified.lines = inputs.map(|input| subject.line(input)).collect();
     verified
 }
@@ -145,7 +143,11 @@ fn without_bodies(
     verified.judged = trial.judged;
     verified.accepted = u32::try_from(trial.accepted.len()).unwrap_or(u32::MAX);
     verified.problems.extend(trial.problems);
-    verified.evidence.preconditions = trial.vacuity.decided(&judges);
+    let ids = judges.clauses.iter().map(|clause| clause.id.clone());
+    verified.evidence.preconditions = ids.collect();
+    trial
+        .vacuity
+        .cover(&judges, &mut verified.evidence.coverage);
     verified.evidence.plausible = trial.plausible;
     verified.evidence.ready = trial.ready;
     verified.problems.extend(trial.vacuity.problems(&judges));

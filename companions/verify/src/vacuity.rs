@@ -6,6 +6,7 @@ use contract_runtime::__family::guard;
 use serde_json::Value;
 
 use super::agree::{Clause, Judges, Verdicts};
+use super::coverage::Coverage;
 use super::generate::{MOST_CHARACTERS, MOST_ITEMS};
 use super::integer;
 use super::problem::{Fault, Layer, Problem};
@@ -24,14 +25,6 @@ struct Tally {
     panicked: u32,
     decided: u32,
     samples: Vec<Value>,
-}
-
-/// Whether a precondition was true, and whether it was false.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Decided {
-    pub(super) id: String,
-    pub(super) has_held: bool,
-    pub(super) has_failed: bool,
 }
 
 /// The counts of all preconditions.
@@ -105,15 +98,12 @@ impl Vacuity {
             })
     }
 
-    /// What is known of each precondition.
-    pub(super) fn decided(&self, judges: &Judges<'_, '_>) -> Vec<Decided> {
-        let all = self.tallies.iter().zip(&judges.clauses);
-        all.map(|(tally, clause)| Decided {
-            id: clause.id.clone(),
-            has_held: tally.held > 0,
-            has_failed: tally.failed > 0 || tally.panicked > 0,
-        })
-        .collect()
+    /// Adds what is known of each precondition.
+    pub(super) fn cover(&self, judges: &Judges<'_, '_>, coverage: &mut Coverage) {
+        for (tally, clause) in self.tallies.iter().zip(&judges.clauses) {
+            let failed = tally.failed.saturating_add(tally.panicked);
+            coverage.count(&clause.id, tally.held.saturating_add(failed), failed);
+        }
     }
 
     /// The problems of the preconditions over all inputs.

@@ -6,21 +6,13 @@ use std::time::Duration;
 
 use contract_runtime::Policy;
 use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
-use contract_runtime::{Context, Outcome, Registry, Run, ToolCall};
+use contract_runtime::{Context, Outcome, Registry, Run, Status, ToolCall};
 
 use super::panic_hook::LastPanic;
+use super::problem::Fault;
 
 /// Additional time, so that a call that its own timer can end is ended by it.
 const GRACE: Duration = Duration::from_millis(500);
-
-/// How a call of a body ended.
-pub(super) enum CallEnd {
-    Ended(Box<Outcome>),
-    /// It did not end; its thread is abandoned.
-    Never,
-    /// There is no thread for it.
-    NoThread(String),
-}
 
 /// Runs one body after the other.
 #[derive(Default)]
@@ -46,26 +38,32 @@ pub(super) struct Job {
 }
 
 impl Worker {
-    /// Makes a call.
-    pub(super) fn call(&mut self, job: Job) -> CallEnd {
+    /// Makes a call. The thread of a call that does not end is abandoned.
+    ///
+    /// # Errors
+    ///
+    /// The call did not end in time, or there is no thread for it.
+    pub(super) fn call(&mut self, job: Job) -> Result<Outcome, Fault> {
         self.last.take();
-        let thread = match self.thread.take().map_or_else(|| start(&self.last), Ok) {
-            Ok(thread) => thread,
-            Err(why) => return CallEnd::NoThread(why),
-        };
+        let unjudged = |why| Fault::Unjudged { why };
+        let thread = self.thread.take().map_or_else(|| start(&self.last), Ok);
+        let thread = thread.map_err(unjudged)?;
         let time = job.time;
-        if thread.jobs.send(job).is_err() {
-            return CallEnd::NoThread("the thread for bodies has ended".to_owned());
-        }
+        let timed_out = || Fault::TimedOut {
+            milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
+        };
+        let ended = || unjudged("the thread for bodies has ended".to_owned());
+        thread.jobs.send(job).map_err(|_| ended())?;
         match thread.outcomes.recv_timeout(time.saturating_add(GRACE)) {
             Ok(outcome) => {
                 self.thread = Some(thread);
-                CallEnd::Ended(Box::new(outcome))
+                if outcome.status() == Status::TimedOut {
+                    return Err(timed_out());
+                }
+                Ok(outcome)
             }
-            Err(RecvTimeoutError::Timeout) => CallEnd::Never,
-            Err(RecvTimeoutError::Disconnected) => {
-                CallEnd::NoThread("the thread for bodies has ended".to_owned())
-            }
+            Err(RecvTimeoutError::Timeout) => Err(timed_out()),
+            Err(RecvTimeoutError::Disconnected) => Err(ended()),
         }
     }
 

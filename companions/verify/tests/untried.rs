@@ -63,7 +63,7 @@ fn a_test_that_passes_says_what_it_does_not_verify() {
     assert_eq!(Menu(vec!["soup"]).read(0), "soup");
     let text = seen("verify_all");
     for line in [
-        "verify: the body of `pay` was not run, so its 2 postconditions were not tried; it is not `read_only`: write \
+        "verify: the body of `pay` was not run (2 postconditions); it is not `read_only`: write \
          `#[verify(run, setup = ..)]` above it, if it may be run with values that are not the real ones, else `#[verify(run = false)]`\n",
         "verify: not tried: `read` and `order_dish` of `Menu` (",
         "because methods come with their state; write `verify_all!(registry!().with(state))`, or `verify_all!(registry!())` to \

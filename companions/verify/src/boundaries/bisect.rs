@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Map, Value, json};
 
-use crate::integer;
+use crate::{integer, json};
 
 /// Doubles are bisected by their bits, which takes at most this many steps.
 const HALVES: u32 = 70;
@@ -187,9 +187,7 @@ fn members(
         }
         if let (Some(one), Some(other)) = (kept.get(name), lost.get(name)) {
             let within = neighbours(one, other, &mut |member| {
-                let mut all = kept.clone();
-                all.insert(name.clone(), member.clone());
-                accepts(&Value::Object(all))
+                accepts(&json::with(&kept, name, member.clone()))
             });
             let (one, other) = within;
             kept.insert(name.clone(), one);

@@ -9,6 +9,7 @@ use super::Boundaries;
 use super::bisect::{neighbours, order};
 use crate::agree::Judges;
 use crate::generate::Generator;
+use crate::json::walk;
 use crate::shrink;
 use crate::subject::Subject;
 
@@ -281,21 +282,11 @@ impl Finder<'_, '_, '_> {
 /// The texts that a schema lists.
 fn variants(schema: &Value) -> HashSet<String> {
     let mut found = HashSet::new();
-    let own = ["enum", "const"]
-        .into_iter()
-        .filter_map(|word| schema.get(word));
-    for listed in own {
-        let values = listed
-            .as_array()
-            .map_or(std::slice::from_ref(listed), Vec::as_slice);
-        found.extend(values.iter().filter_map(Value::as_str).map(str::to_owned));
-    }
-    let parts: Vec<&Value> = match schema {
-        Value::Array(items) => items.iter().collect(),
-        Value::Object(members) => members.values().collect(),
-        _ => Vec::new(),
-    };
-    found.extend(parts.into_iter().flat_map(variants));
+    walk(schema, "", &mut |_, part| {
+        let listed = part.get("enum").and_then(Value::as_array);
+        let listed = listed.into_iter().flatten().chain(part.get("const"));
+        found.extend(listed.filter_map(Value::as_str).map(str::to_owned));
+    });
     found
 }
 

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::layers::{Layers, list};
-use super::{DEPTH, Maker};
+use super::{DEPTH, Maker, around};
 
 /// The most items that are made to reach a bound.
 pub(crate) const FARTHEST: usize = 100_000;
@@ -117,19 +117,12 @@ impl<'s> Maker<'s> {
     /// Every count around the bounds, and each boundary of an item alone and among others.
     pub(super) fn array_boundaries(&mut self, layers: &Layers<'s>, depth: usize) -> Vec<Value> {
         let counts = Counts::of(layers);
-        let mut around = vec![0, 1, counts.low, counts.high.unwrap_or(2)];
-        around.extend(self.constants.counts(100));
+        let mut at = vec![0, 1, counts.low, counts.high.unwrap_or(2)];
+        at.extend(self.constants.counts(100));
         if counts.high.is_none() && depth + 1 >= DEPTH {
-            around.push(32);
+            at.push(32);
         }
-        let mut around: Vec<usize> = around
-            .iter()
-            .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)])
-            .filter(|at| *at <= FARTHEST)
-            .collect();
-        around.sort_unstable();
-        around.dedup();
-        let mut boundaries: Vec<Value> = around
+        let mut boundaries: Vec<Value> = around(at, FARTHEST)
             .into_iter()
             .map(|count| self.items(layers, count, depth))
             .collect();

@@ -9,6 +9,7 @@ use super::Maker;
 use super::constants::Constants;
 use super::layers::Layers;
 use super::object::{member, names};
+use crate::json::with;
 
 /// The most combinations of one tool; beyond that, some of them.
 const COMBINATIONS: usize = 128;
@@ -32,11 +33,8 @@ impl<'s> Maker<'s> {
                 continue;
             }
             let put = |combination: &Value, extreme: &Value| {
-                let mut combination = combination.clone();
-                if let Some(members) = combination.as_object_mut() {
-                    members.insert(name.to_owned(), extreme.clone());
-                }
-                combination
+                let members = combination.as_object();
+                members.map_or(Value::Null, |members| with(members, name, extreme.clone()))
             };
             combinations = if combinations.len() * extremes.len() <= COMBINATIONS {
                 let each = |combination: &Value| {
@@ -68,11 +66,6 @@ impl<'s> Maker<'s> {
         let Some(members) = base.as_object() else {
             return Vec::new();
         };
-        let put = |name: &str, value: Value| {
-            let mut members = members.clone();
-            members.insert(name.to_owned(), value);
-            members
-        };
         let mut quotients = Vec::new();
         let mut least: Vec<(&str, Value)> = Vec::new();
         for name in names(layers) {
@@ -83,19 +76,20 @@ impl<'s> Maker<'s> {
             }
             if let (Some(inner), Some(depth)) = (members.get(name), depth.checked_sub(1)) {
                 let within = self.quotients(&own, inner, depth);
-                quotients.extend(within.into_iter().map(|value| put(name, value)));
+                let within = within.into_iter();
+                quotients.extend(within.map(|value| with(members, name, value)));
             }
         }
         for (dividend, value) in &least {
             let divisors = least.iter().filter(|(name, _)| name != dividend);
             quotients.extend(divisors.map(|(divisor, _)| {
-                let mut both = put(dividend, value.clone());
-                both.insert((*divisor).to_owned(), json!(-1));
-                both
+                let mut both = members.clone();
+                both.insert((*dividend).to_owned(), value.clone());
+                with(&both, divisor, json!(-1))
             }));
         }
-        let quotients = quotients.into_iter().take(COMBINATIONS);
-        quotients.map(Value::Object).collect()
+        quotients.truncate(COMBINATIONS);
+        quotients
     }
 }
 

@@ -1,11 +1,17 @@
-//! The constants that the conditions of a tool mention.
+//! The constants that the conditions of a tool mention, and those in the functions that they call.
+//!
+//! A predicate such as `is_known(code)` shows nothing of the values between which its function tells. As fuzzers fill their
+//! dictionaries from a program, they are looked up in the source file of the tool; without the file there are none.
+
+use std::collections::HashSet;
 
 use contract_runtime::__family::Expression;
 use contract_runtime::__family::guard;
 use contract_runtime::PublishedCondition;
 use serde_json::Value;
 
-use super::source::{self, Token};
+/// The most functions that are followed from one tool.
+const FUNCTIONS: usize = 20;
 
 /// The most that is kept of each kind: what a generator gets must stay concentrated.
 const MOST: usize = 24;
@@ -29,40 +35,20 @@ impl Constants {
             if let Some(expression) = condition.condition().expression() {
                 found.expression(expression);
             }
-            found.words(condition.condition().predicate());
+            found.code(condition.condition().predicate());
         }
-        let predicates = || conditions.iter().map(|one| one.condition().predicate());
-        for predicate in predicates() {
-            found.moduli(&source::tokens(predicate));
-        }
-        let called = source::called(location, predicates());
-        found.moduli(&called);
-        for token in called {
-            match token {
-                Token::Integer(value) => found.integers.push(value),
-                Token::Float(value) => found.floats.push(value),
-                Token::Text(text) if !text.is_empty() => found.texts.push(text),
-                _ => {}
-            }
+        let predicates = conditions.iter().map(|one| one.condition().predicate());
+        let file = source(location).unwrap_or_default();
+        for body in called(&file, predicates) {
+            found.code(body);
         }
         found.texts.retain(|text| text.len() <= 200);
         distinct(&mut found.texts);
         distinct(&mut found.patterns);
         distinct(&mut found.integers);
+        distinct(&mut found.moduli);
         found.floats.truncate(MOST);
         found
-    }
-
-    /// What is divided by, where the rest matters.
-    fn moduli(&mut self, tokens: &[Token]) {
-        for pair in tokens.windows(2) {
-            if let [Token::Sign('%'), Token::Integer(by)] = pair
-                && *by > 1
-                && !self.moduli.contains(by)
-            {
-                self.moduli.push(*by);
-            }
-        }
     }
 
     fn expression(&mut self, expression: &Expression) {
@@ -99,35 +85,42 @@ impl Constants {
         }
     }
 
-    /// Numbers and texts as they are typed, where nothing more is known of a predicate.
-    fn words(&mut self, predicate: &str) {
-        let mut quoted = predicate.split('"');
-        let mut is_text = false;
-        for part in quoted.by_ref() {
-            if is_text && !part.is_empty() {
-                self.texts.push(part.to_owned());
+    /// Numbers and texts as they are typed, where nothing more is known of a condition.
+    fn code(&mut self, code: &str) {
+        for (place, part) in code.split('"').enumerate() {
+            if place % 2 == 1 {
+                self.texts
+                    .extend(Some(part.to_owned()).filter(|text| !text.is_empty()));
+                continue;
             }
-            if !is_text {
-                let plain = part.replace('_', "");
-                let words = plain.split(|c: char| !c.is_ascii_alphanumeric() && c != '.');
-                for word in words.filter(|word| word.starts_with(|c: char| c.is_ascii_digit())) {
-                    self.integers.extend(word.parse::<i128>());
-                    self.floats
-                        .extend(word.parse::<f64>().ok().filter(|value| value.is_finite()));
-                }
+            let plain = part.replace('_', "");
+            for word in plain.split(|c: char| !c.is_ascii_alphanumeric() && c != '.') {
+                let number = word.trim_matches('.').split(['i', 'u', 'f']).next();
+                let number = number.filter(|word| word.starts_with(|c: char| c.is_ascii_digit()));
+                self.integers
+                    .extend(number.and_then(|word| word.parse::<i128>().ok()));
+                let float = number.and_then(|word| word.parse::<f64>().ok());
+                self.floats.extend(float.filter(|value| value.is_finite()));
             }
-            is_text = !is_text;
+            // What is divided by, where the rest matters.
+            for divisor in plain.split('%').skip(1) {
+                let divisor = divisor
+                    .trim_start()
+                    .split(|c: char| !c.is_ascii_digit())
+                    .next();
+                let divisor = divisor.and_then(|digits| digits.parse::<i128>().ok());
+                self.moduli.extend(divisor.filter(|by| *by > 1));
+            }
         }
         // Conditions of dynamic tools are words of people, who quote so.
-        let words = predicate.split('`').skip(1).step_by(2);
+        let words = code.split('`').skip(1).step_by(2);
         self.texts.extend(words.map(str::to_owned));
-        let mut characters = predicate.split('\'').skip(1).step_by(2);
-        self.texts.extend(
-            characters
-                .by_ref()
-                .filter(|text| text.chars().count() == 1)
-                .map(str::to_owned),
-        );
+        let letters: Vec<char> = code.chars().collect();
+        let quoted = letters
+            .windows(3)
+            .filter(|three| matches!(three, ['\'', _, '\'']));
+        self.texts
+            .extend(quoted.filter_map(|three| Some(three.get(1)?.to_string())));
     }
 
     /// Those that may be a count of something that is not too long to be made.
@@ -140,6 +133,68 @@ impl Constants {
     }
 }
 
+/// The text of the file of `src/tools.rs:12:4`, without its comments. It is named from the folder that was built, somewhere above
+/// the one where tests run.
+fn source(location: &str) -> Option<String> {
+    let named = location.rsplitn(3, ':').nth(2)?;
+    let here = std::env::current_dir().ok()?;
+    let mut places = here.ancestors().map(|folder| folder.join(named));
+    let text = std::fs::read_to_string(places.find(|place| place.is_file())?).ok()?;
+    let lines = text
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default());
+    Some(lines.collect::<Vec<_>>().join("\n"))
+}
+
+/// The bodies of the functions of a file that these predicates call, and that those call.
+fn called<'f>(file: &'f str, predicates: impl Iterator<Item = &'f str>) -> Vec<&'f str> {
+    let mut names: Vec<&str> = predicates.flat_map(calls).collect();
+    let (mut found, mut seen) = (Vec::new(), HashSet::new());
+    while let Some(name) = names.pop() {
+        if seen.len() >= FUNCTIONS || !seen.insert(name) {
+            continue;
+        }
+        if let Some(body) = body(file, name) {
+            names.extend(calls(body));
+            found.push(body);
+        }
+    }
+    found
+}
+
+/// The names in front of a bracket.
+fn calls(code: &str) -> impl Iterator<Item = &str> {
+    let brackets = code.match_indices('(');
+    let names = brackets.filter_map(|(place, _)| words(code.get(..place)?).last());
+    names.filter(|name| !name.is_empty())
+}
+
+/// The words of a piece of code; some are empty.
+pub(crate) fn words(code: &str) -> impl DoubleEndedIterator<Item = &str> {
+    code.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+}
+
+/// The body of a function of that name.
+fn body<'f>(file: &'f str, name: &str) -> Option<&'f str> {
+    let head = format!("fn {name}");
+    let is_head = |rest: &&str| rest.starts_with(['(', '<']);
+    let mut heads = file
+        .match_indices(&head)
+        .filter_map(|(place, head)| file.get(place + head.len()..));
+    let rest = heads.find(is_head)?;
+    let mut depth = 0_usize;
+    let start = rest.find('{')?;
+    let end = rest.get(start..)?.find(|letter| {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })?;
+    rest.get(start..start + end)
+}
+
 fn distinct<T: PartialEq>(list: &mut Vec<T>) {
     let mut kept: Vec<T> = Vec::new();
     for one in std::mem::take(list) {
@@ -148,4 +203,28 @@ fn distinct<T: PartialEq>(list: &mut Vec<T>) {
         }
     }
     *list = kept;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Constants, called};
+
+    #[test]
+    fn literals_of_a_function_are_read_and_those_of_others_are_not() {
+        let file = r#"
+            fn is_known_too(code: u32) -> bool { code == 77 }
+            fn is_known<'a>(code: u32) -> bool {
+                matches!(code, 1_007 | 42u32 | 0..=3) && code as f64 <= 2.5 && 'x' == "yz" && code % 4_271 == 1
+            }
+            fn other() { 9 }
+        "#;
+        let mut found = Constants::default();
+        for body in called(file, ["is_known(code)"].into_iter()) {
+            found.code(body);
+        }
+        assert_eq!(found.integers, [1_007, 42, 0, 3, 4_271, 1]);
+        assert!(found.floats.contains(&2.5));
+        assert_eq!(found.texts, ["yz", "x"]);
+        assert_eq!(found.moduli, [4_271]);
+    }
 }

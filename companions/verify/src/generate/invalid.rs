@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::rng::Rng;
 use super::text::near;
+use crate::json::{walk, with, without};
 
 /// One value of each type, small ones.
 pub(super) fn of_each_type() -> [Value; 8] {
@@ -42,15 +43,9 @@ pub(super) fn near_misses(value: &Value) -> Vec<Value> {
             .collect()
         }
         Value::Object(members) => {
-            let mut more = members.clone();
-            more.insert("unheard_of".to_owned(), json!(1));
-            let first = members.keys().next().cloned();
-            let mut less = members.clone();
-            less.extend(std::iter::empty::<(String, Value)>());
-            if let Some(first) = first {
-                less.shift_remove(&first);
-            }
-            vec![Value::Object(more), Value::Object(less)]
+            let first = members.keys().next();
+            let less = first.map_or_else(|| json!({}), |first| without(members, first));
+            vec![with(members, "unheard_of", json!(1)), less]
         }
         _ => Vec::new(),
     }
@@ -59,7 +54,7 @@ pub(super) fn near_misses(value: &Value) -> Vec<Value> {
 /// Makes one place of it wrong, or at least other.
 pub(super) fn spoil(input: &mut Value, rng: &mut Rng) {
     let mut places = Vec::new();
-    pointers(input, String::new(), &mut places);
+    walk(input, "", &mut |at, _| places.push(at.to_owned()));
     let Some(part) = rng.pick(&places).and_then(|place| input.pointer_mut(place)) else {
         return;
     };
@@ -94,25 +89,6 @@ pub(super) fn spoil(input: &mut Value, rng: &mut Rng) {
             }
         }
     }
-}
-
-/// The places of all parts below the whole, and the whole.
-fn pointers(value: &Value, here: String, all: &mut Vec<String>) {
-    match value {
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate().take(40) {
-                pointers(item, format!("{here}/{index}"), all);
-            }
-        }
-        Value::Object(members) => {
-            for (name, member) in members {
-                let name = name.replace('~', "~0").replace('/', "~1");
-                pointers(member, format!("{here}/{name}"), all);
-            }
-        }
-        _ => {}
-    }
-    all.push(here);
 }
 
 /// Texts that are not a JSON object with each key once.

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::rng::Rng;
+use crate::json::walk;
 
 pub(super) type Keywords = Map<String, Value>;
 
@@ -197,9 +198,9 @@ pub(super) fn list<'s>(keywords: &'s Keywords, keyword: &str) -> &'s [Value] {
 
 /// Whether a reference stands anywhere in it.
 pub(super) fn refers(schema: &Value) -> bool {
-    match schema {
-        Value::Object(members) => members.contains_key("$ref") || members.values().any(refers),
-        Value::Array(items) => items.iter().any(refers),
-        _ => false,
-    }
+    let mut refers = false;
+    walk(schema, "", &mut |_, part| {
+        refers |= part.get("$ref").is_some();
+    });
+    refers
 }

@@ -6,7 +6,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `rng` | the random number generator, and texts that a pattern matches (proptest) |
-//! | `constants`, `source` | the constants of predicates, and of the functions that they call |
+//! | `constants` | the constants of predicates, and of the functions that they call |
 //! | `layers` | everything that a schema says about one location |
 //! | `number`, `text`, `collection`, `object` | random values, and those at each bound and just past it |
 //! | `combinations` | several parameters at their bounds at once |
@@ -24,21 +24,22 @@ mod number;
 mod object;
 mod relation;
 mod rng;
-mod source;
 #[cfg(test)]
 mod tests;
 mod text;
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use contract_runtime::PublishedCondition;
 use serde_json::{Value, json};
 
 use self::constants::Constants;
+pub(super) use self::constants::words;
 pub(super) use self::invalid::malformed;
 use self::layers::Layers;
 pub(super) use self::rng::Rng;
 pub(super) use self::{collection::FARTHEST as MOST_ITEMS, text::FARTHEST as MOST_CHARACTERS};
+use super::json::with;
 use super::subject::Subject;
 
 /// The depth from which values are nested no deeper than necessary.
@@ -203,21 +204,19 @@ fn looks(schemas: &[&Value], root: &Value) -> usize {
     }
 }
 
-/// The words of a predicate.
-pub(super) fn words(predicate: &str) -> impl Iterator<Item = String> {
-    let words = source::tokens(predicate).into_iter();
-    words.filter_map(|token| match token {
-        source::Token::Word(word) => Some(word),
-        _ => None,
-    })
-}
-
 fn distinct(values: Vec<Value>, most: usize) -> Vec<Value> {
     let mut seen = HashSet::new();
     let new = values
         .into_iter()
         .filter(|value| seen.insert(value.to_string()));
     new.take(most).collect()
+}
+
+/// These counts, one more and one less, in their order.
+fn around(counts: impl IntoIterator<Item = usize>, most: usize) -> BTreeSet<usize> {
+    let counts = counts.into_iter();
+    let around = counts.flat_map(|at| [at.saturating_sub(1), at, at.saturating_add(1)]);
+    around.filter(|at| *at <= most).collect()
 }
 
 /// Whether a value has a type of JSON Schema.
@@ -455,7 +454,10 @@ impl<'s> Generator<'s> {
     /// item, it is said of all of them alike.
     fn lengths(&self, base: &Value) -> Vec<Value> {
         let mut inputs = Vec::new();
-        for (name, member) in base.as_object().into_iter().flatten() {
+        let Some(members) = base.as_object() else {
+            return inputs;
+        };
+        for (name, member) in members {
             let Some(items) = member.as_array() else {
                 continue;
             };
@@ -466,14 +468,10 @@ impl<'s> Generator<'s> {
             let bound = |word| usize::try_from(schema?.get(word)?.as_u64()?).ok();
             let bounds = ["minItems", "maxItems"].into_iter().filter_map(bound);
             let counts = self.constants.counts(LARGEST).chain(bounds);
-            let around = counts.flat_map(|at| [at.saturating_sub(1), at, at.saturating_add(1)]);
             let item = items.first().cloned().unwrap_or_else(|| json!(0));
-            for count in around.filter(|count| *count <= LARGEST) {
-                let mut input = base.clone();
-                if let Some(slot) = input.get_mut(name) {
-                    *slot = Value::Array(vec![item.clone(); count]);
-                }
-                inputs.push(input);
+            for count in around(counts, LARGEST) {
+                let items = Value::Array(vec![item.clone(); count]);
+                inputs.push(with(members, name, items));
             }
         }
         inputs

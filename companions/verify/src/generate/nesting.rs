@@ -3,15 +3,32 @@
 use serde_json::Value;
 
 use super::rng::Rng;
+use crate::json::walk;
 
 /// No longer than this, as JSON.
 const LONGEST: usize = 16_384;
 
+/// The most objects that are looked at, because each is compared with each.
+const OBJECTS: usize = 200;
+
 /// Puts an object in the place of one inside of it, a few times. Where both are of one type, the types still admit it.
 pub(super) fn deepen(input: &mut Value, rng: &mut Rng) {
     for _ in 0..=rng.below(4) {
-        let mut pairs = Vec::new();
-        find(input, "", &mut Vec::new(), &mut pairs);
+        let mut objects = Vec::new();
+        walk(input, "", &mut |at, part| {
+            if part.is_object() && !at.is_empty() && objects.len() < OBJECTS {
+                objects.push(at.to_owned());
+            }
+        });
+        let mut pairs: Vec<(&str, &str)> = Vec::new();
+        for outer in &objects {
+            let is_within = |inner: &&String| {
+                let rest = inner.strip_prefix(outer.as_str());
+                rest.is_some_and(|rest| rest.starts_with('/'))
+            };
+            let within = objects.iter().filter(is_within);
+            pairs.extend(within.map(|inner| (outer.as_str(), inner.as_str())));
+        }
         let Some((outer, inner)) = rng.pick(&pairs) else {
             return;
         };
@@ -24,31 +41,5 @@ pub(super) fn deepen(input: &mut Value, rng: &mut Rng) {
         if input.to_string().len() > LONGEST {
             return;
         }
-    }
-}
-
-/// The pointers of all pairs of objects, the second inside the first; the arguments themselves are not one.
-fn find(value: &Value, path: &str, above: &mut Vec<String>, pairs: &mut Vec<(String, String)>) {
-    let is_object = value.is_object() && !path.is_empty();
-    if is_object {
-        pairs.extend(above.iter().map(|outer| (outer.clone(), path.to_owned())));
-        above.push(path.to_owned());
-    }
-    match value {
-        Value::Object(members) => {
-            for (name, member) in members {
-                let name = name.replace('~', "~0").replace('/', "~1");
-                find(member, &format!("{path}/{name}"), above, pairs);
-            }
-        }
-        Value::Array(items) => {
-            for (place, item) in items.iter().enumerate().take(8) {
-                find(item, &format!("{path}/{place}"), above, pairs);
-            }
-        }
-        _ => {}
-    }
-    if is_object {
-        above.pop();
     }
 }

@@ -29,53 +29,39 @@ pub(super) struct Range {
 
 impl Range {
     pub(super) fn of(layers: &Layers<'_>) -> Self {
-        let mut range = Self {
-            low: None,
-            high: None,
-            above: false,
-            below: false,
-            first: i128::MIN,
-            last: i128::MAX,
-            step: None,
+        let bounds = |closed, open| -> Vec<(f64, bool, &Value)> {
+            let closed = layers.all(closed).map(|bound| (bound, false));
+            let all = closed.chain(layers.all(open).map(|bound| (bound, true)));
+            all.filter_map(|(bound, is_open)| Some((bound.as_f64()?, is_open, bound)))
+                .collect()
         };
-        for keyword in ["minimum", "exclusiveMinimum"] {
-            for bound in layers.all(keyword) {
-                let Some(at) = bound.as_f64() else { continue };
-                let past = i128::from(keyword == "exclusiveMinimum" && at.fract() == 0.0);
-                let open = keyword == "exclusiveMinimum";
-                range.above = match range.low {
-                    Some(low) if low > at => range.above,
-                    Some(low) if low < at => open,
-                    _ => range.above || open,
-                };
-                range.low = Some(range.low.map_or(at, |low| low.max(at)));
-                range.first = range
-                    .first
-                    .max(to_integer(bound, at.ceil()).saturating_add(past));
-            }
+        let lows = bounds("minimum", "exclusiveMinimum");
+        let highs = bounds("maximum", "exclusiveMaximum");
+        let past = |at: f64, is_open| i128::from(is_open && at.fract() == 0.0);
+        let first = lows.iter().map(|(at, is_open, bound)| {
+            to_integer(bound, at.ceil()).saturating_add(past(*at, *is_open))
+        });
+        let last = highs.iter().map(|(at, is_open, bound)| {
+            to_integer(bound, at.floor()).saturating_sub(past(*at, *is_open))
+        });
+        // Of two equal bounds the open one is tighter.
+        let low = lows
+            .iter()
+            .max_by(|one, other| one.0.total_cmp(&other.0).then(one.1.cmp(&other.1)));
+        let high = highs
+            .iter()
+            .min_by(|one, other| one.0.total_cmp(&other.0).then(other.1.cmp(&one.1)));
+        let steps = layers.all("multipleOf").filter_map(Value::as_i64);
+        let steps = steps.map(i128::from).filter(|step| *step > 1);
+        Self {
+            low: low.map(|low| low.0),
+            high: high.map(|high| high.0),
+            above: low.is_some_and(|low| low.1),
+            below: high.is_some_and(|high| high.1),
+            first: first.max().unwrap_or(i128::MIN),
+            last: last.min().unwrap_or(i128::MAX),
+            step: steps.reduce(i128::saturating_mul),
         }
-        for keyword in ["maximum", "exclusiveMaximum"] {
-            for bound in layers.all(keyword) {
-                let Some(at) = bound.as_f64() else { continue };
-                let past = i128::from(keyword == "exclusiveMaximum" && at.fract() == 0.0);
-                let open = keyword == "exclusiveMaximum";
-                range.below = match range.high {
-                    Some(high) if high < at => range.below,
-                    Some(high) if high > at => open,
-                    _ => range.below || open,
-                };
-                range.high = Some(range.high.map_or(at, |high| high.min(at)));
-                range.last = range
-                    .last
-                    .min(to_integer(bound, at.floor()).saturating_sub(past));
-            }
-        }
-        let steps = layers
-            .all("multipleOf")
-            .filter_map(Value::as_i64)
-            .map(i128::from);
-        range.step = steps.filter(|step| *step > 1).reduce(i128::saturating_mul);
-        range
     }
 
     /// The bounds, as integers; none where there is none.

@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::Maker;
 use super::layers::{Keywords, Layers};
+use super::{Maker, around};
+use crate::json::{with, without};
 
 /// The most entries that are made to reach a bound.
 const LARGEST: usize = 1_000;
@@ -128,38 +129,26 @@ impl<'s> Maker<'s> {
             };
             made
         };
-        let mut boundaries = vec![Value::Object(base.clone())];
-        let mut extra = base.clone();
-        extra.insert("unheard_of".to_owned(), json!(1));
-        boundaries.push(Value::Object(extra));
+        let mut boundaries = vec![
+            Value::Object(base.clone()),
+            with(base, "unheard_of", json!(1)),
+        ];
         let names = names(layers);
         let each = 400 / names.len().max(1);
         for name in names {
-            let mut without = base.clone();
-            without.shift_remove(name);
-            boundaries.push(Value::Object(without));
+            boundaries.push(without(base, name));
             let Some(depth) = depth.checked_sub(1) else {
                 continue;
             };
-            for boundary in self
-                .boundaries(&member(layers, name), depth)
-                .into_iter()
-                .take(each.max(40))
-            {
-                let mut with = base.clone();
-                with.insert(name.to_owned(), boundary);
-                boundaries.push(Value::Object(with));
-            }
+            let own = self.boundaries(&member(layers, name), depth).into_iter();
+            boundaries.extend(own.take(each.max(40)).map(|value| with(base, name, value)));
         }
         if names_are_open(layers)
             && let Some(depth) = depth.checked_sub(1)
         {
             let schemas: Vec<&Value> = layers.all("additionalProperties").collect();
-            for boundary in self.boundaries(&schemas, depth).into_iter().take(40) {
-                let mut with = base.clone();
-                with.insert("a".to_owned(), boundary);
-                boundaries.push(Value::Object(with));
-            }
+            let others = self.boundaries(&schemas, depth).into_iter();
+            boundaries.extend(others.take(40).map(|value| with(base, "a", value)));
             boundaries.extend(self.sizes(layers, &schemas, depth));
         }
         boundaries
@@ -170,19 +159,12 @@ impl<'s> Maker<'s> {
         let mut sizes: Vec<usize> = self.constants.counts(LARGEST).collect();
         sizes.extend(layers.count("minProperties", u64::max));
         sizes.extend(layers.count("maxProperties", u64::min));
-        let around = sizes
-            .iter()
-            .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)]);
-        let mut around: Vec<usize> = around.filter(|at| *at <= LARGEST).collect();
-        around.sort_unstable();
-        around.dedup();
-        let mut maps = Vec::new();
-        for size in around {
+        let map = |size| {
             let value = self.value(schemas, depth);
             let entries = (0..size).map(|place| (format!("k{place}"), value.clone()));
-            maps.push(Value::Object(entries.collect()));
-        }
-        maps
+            Value::Object(entries.collect())
+        };
+        around(sizes, LARGEST).into_iter().map(map).collect()
     }
 }
 

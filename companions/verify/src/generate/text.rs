@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::Maker;
 use super::layers::Layers;
+use super::{Maker, around};
 
 /// The longest text that is made to reach a bound, in characters: a call takes 1 MiB, and there may be other arguments.
 pub(crate) const FARTHEST: usize = 1_040_000;
@@ -218,15 +218,8 @@ impl Maker<'_> {
         // What nobody bounded may still be more than a byte counts.
         counts.push(lengths.high.unwrap_or(256));
         counts.extend(self.constants.counts(LONG));
-        let mut around: Vec<usize> = counts
-            .iter()
-            .flat_map(|at| [at.saturating_sub(1), *at, at.saturating_add(1)])
-            .filter(|at| *at <= FARTHEST)
-            .collect();
-        around.sort_unstable();
-        around.dedup();
         let mut boundaries: Vec<String> = Vec::new();
-        for count in around {
+        for count in around(counts, FARTHEST) {
             boundaries.push("a".repeat(count));
             if count <= LONG {
                 boundaries.push("😀".repeat(count));

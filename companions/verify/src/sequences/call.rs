@@ -1,15 +1,13 @@
 //! The calls of a sequence, and how they are written in a test.
 
-use std::fmt::Write as _;
-
 use contract_runtime::Registry;
-use serde::Serialize;
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::subject::write_rust;
+use crate::json::write_rust;
 
 /// One call of a sequence.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SequenceCall {
     /// The name of the tool.
@@ -17,6 +15,7 @@ pub struct SequenceCall {
     /// The arguments.
     pub arguments: Value,
     /// Whether the call belongs to the same turn as the one before it, so that its model has not read what that one returned.
+    #[serde(default)]
     pub same_turn: bool,
     /// The arguments that an earlier call returned.
     #[serde(skip)]
@@ -33,120 +32,53 @@ pub(super) struct Returned {
     pub(super) place: String,
 }
 
-impl SequenceCall {
-    /// Reads one that was kept.
-    pub(super) fn read(kept: &Value) -> Option<Self> {
-        Some(Self {
-            tool: kept.get("tool")?.as_str()?.to_owned(),
-            arguments: kept.get("arguments")?.clone(),
-            same_turn: kept.get("same_turn").and_then(Value::as_bool) == Some(true),
-            returned: Vec::new(),
-        })
-    }
-
-    pub(super) fn write(&self) -> Value {
-        let mut kept = json!({"tool": self.tool, "arguments": self.arguments});
-        if self.same_turn
-            && let Some(members) = kept.as_object_mut()
-        {
-            members.insert("same_turn".to_owned(), json!(true));
-        }
-        kept
-    }
-}
-
 /// Writes the calls as lines of a test.
 pub(super) fn lines(calls: &[SequenceCall], registry: &Registry) -> String {
     let tool = |call: &SequenceCall| registry.tool(&call.tool);
     let asks = calls.iter().filter_map(tool).any(|tool| tool.asks());
-    let in_run = |call: &SequenceCall| {
+    let in_run = calls.iter().any(|call| {
         call.same_turn || tool(call).is_some_and(|tool| tool.asks_history() || tool.is_alone())
-    };
-    let writer = Writer {
-        calls,
-        in_run: calls.iter().any(in_run),
-        asks,
-    };
-    writer.text()
-}
-
-struct Writer<'c> {
-    calls: &'c [SequenceCall],
-    in_run: bool,
-    asks: bool,
-}
-
-impl Writer<'_> {
-    fn text(&self) -> String {
-        let mut text = String::new();
-        if self.in_run {
-            text.push_str("let run = Run::new();\n");
-        }
-        for (place, call) in self.calls.iter().enumerate() {
-            let shares = self.calls.get(place + 1).is_some_and(|next| next.same_turn);
-            if shares && !call.same_turn {
-                text.push_str("let turn = run.turn();\n");
-            }
-            if self.is_used(place) {
-                let _ = write!(text, "let {} = ", name(place));
-            }
-            self.write(
-                place,
-                call,
-                if shares || call.same_turn {
-                    "turn"
-                } else {
-                    "run"
-                },
-                &mut text,
-            );
-            text.push_str(match (place + 1 == self.calls.len(), self.is_used(place)) {
-                (true, _) => "",
-                (false, true) => ".value().unwrap();\n",
-                (false, false) => ";\n",
-            });
-        }
-        text
+    });
+    let mut lines = Vec::new();
+    if in_run {
+        lines.push("let run = Run::new();".to_owned());
     }
-
-    fn write(&self, place: usize, call: &SequenceCall, run: &str, text: &mut String) {
+    for (place, call) in calls.iter().enumerate() {
+        let is_shared = calls.get(place + 1).is_some_and(|next| next.same_turn);
+        if is_shared && !call.same_turn {
+            lines.push("let turn = run.turn();".to_owned());
+        }
         let mut arguments = String::new();
         let returned = |at: &str| {
             let from = call.returned.iter().find(|one| one.argument == at)?;
             Some(name(from.call) + &index(&from.place))
         };
         write_rust(&call.arguments, &returned, &mut arguments);
-        if !self.in_run && !self.asks {
-            let _ = write!(
-                text,
-                "registry.call((\"\", {:?}, json!({arguments}))).await",
-                call.tool
-            );
-            return;
+        let (mut id, mut context) = (String::new(), String::new());
+        if in_run || asks {
+            id = (place + 1).to_string();
+            context.push_str(".context(Context::new()");
+            if in_run {
+                let is_turn = is_shared || call.same_turn;
+                context.push_str(if is_turn { ".run(&turn)" } else { ".run(&run)" });
+            }
+            if asks {
+                context.push_str(".approver(|_| async { Decision::Approved(Approval::Once) })");
+            }
+            context.push(')');
         }
-        let run = if self.in_run {
-            format!(".run(&{run})")
+        let tool = &call.tool;
+        let line = format!("registry.call(({id:?}, {tool:?}, json!({arguments}))){context}.await");
+        let mut taken = calls.iter().flat_map(|call| &call.returned);
+        lines.push(if place + 1 == calls.len() {
+            line
+        } else if taken.any(|from| from.call == place) {
+            format!("let {} = {line}.value().unwrap();", name(place))
         } else {
-            String::new()
-        };
-        let approver = if self.asks {
-            ".approver(|_| async { Decision::Approved(Approval::Once) })"
-        } else {
-            ""
-        };
-        let _ = write!(
-            text,
-            "registry.call((\"{}\", {:?}, json!({arguments}))).context(Context::new(){run}{approver}).await",
-            place + 1,
-            call.tool
-        );
+            line + ";"
+        });
     }
-
-    /// Whether a later call takes what this one returned.
-    fn is_used(&self, place: usize) -> bool {
-        let mut all = self.calls.iter().flat_map(|call| &call.returned);
-        all.any(|one| one.call == place)
-    }
+    lines.join("\n")
 }
 
 fn name(place: usize) -> String {

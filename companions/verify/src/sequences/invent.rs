@@ -8,7 +8,7 @@ use super::call::{Returned, SequenceCall};
 use super::known::{self, Known, is_related};
 use super::source::Source;
 use crate::generate::Rng;
-use crate::subject::below;
+use crate::json::below;
 
 /// How deep in its arguments a call takes values of earlier ones.
 const DEPTH: usize = 4;
@@ -63,12 +63,7 @@ impl<'s> Inventor<'s> {
             self.chosen = all.collect();
         }
         self.next.clear();
-        if self.rng.one_in(2) {
-            self.next = self.path();
-        }
-        let path = self.next.len();
-        let more = 1 + self.rng.below(most - path.max(1));
-        (path + more).max(2)
+        2 + self.rng.below(most - 1)
     }
 
     /// A tool, and some that have to do with it: of many tools most have nothing to do with each other.
@@ -93,36 +88,11 @@ impl<'s> Inventor<'s> {
         group
     }
 
-    /// What has led to one of the tools before, mostly to the one that is reached least.
-    fn path(&mut self) -> VecDeque<SequenceCall> {
-        let place = if self.rng.one_in(2) {
-            Some(self.rng.below(self.sources.len()))
-        } else {
-            self.rarest(&(0..self.sources.len()).collect::<Vec<_>>())
-        };
-        let Some((place, source)) = place.and_then(|place| Some((place, self.sources.get(place)?)))
-        else {
-            return VecDeque::new();
-        };
-        if !self.chosen.contains(&place) {
-            self.chosen.push(place);
-        }
-        let path = self.rng.pick(&source.paths).cloned();
-        path.unwrap_or_default().into()
-    }
-
-    /// Of these tools the one that has succeeded least.
-    fn rarest(&self, places: &[usize]) -> Option<usize> {
-        let succeeded = |place: &&usize| self.sources.get(**place).map(|one| one.succeeded);
-        places.iter().min_by_key(succeeded).copied()
-    }
-
-    /// Notes that the last of these calls has succeeded, as the others have.
-    pub(super) fn succeeded(&mut self, calls: &[SequenceCall]) {
-        let Some(last) = calls.last() else { return };
+    /// Notes that a call of this tool has succeeded.
+    pub(super) fn succeeded(&mut self, tool: &str) {
         let mut sources = self.sources.iter_mut();
-        if let Some(source) = sources.find(|source| source.name == last.tool) {
-            source.succeeded(calls, &mut self.rng);
+        if let Some(source) = sources.find(|source| source.name == tool) {
+            source.succeeded = source.succeeded.saturating_add(1);
         }
     }
 
@@ -144,7 +114,7 @@ impl<'s> Inventor<'s> {
             return;
         };
         self.fill(&mut first, Fill::Some(&known::of_calls(earlier, results)));
-        let sent: Vec<Known> = known::of_call(call).collect();
+        let sent = known::of_call(call, false);
         self.fill(&mut first, Fill::Refused(&sent));
         self.next.push_front(SequenceCall {
             same_turn: false,
@@ -200,7 +170,8 @@ impl<'s> Inventor<'s> {
         let place = if self.rng.one_in(2) {
             self.rng.pick(&self.chosen).copied()
         } else {
-            self.rarest(&self.chosen)
+            let succeeded = |place: &&usize| self.sources.get(**place).map(|one| one.succeeded);
+            self.chosen.iter().min_by_key(succeeded).copied()
         };
         let Some(mut call) = self.fresh(place.unwrap_or_default()) else {
             return SequenceCall::default();

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use super::call::{Returned, SequenceCall};
-use crate::subject::below;
+use super::call::SequenceCall;
+use crate::json::walk;
 
 /// The most values of one result that later calls may take.
 const MOST: usize = 40;
@@ -28,96 +28,55 @@ pub(super) fn is_related(one: &str, other: &str) -> bool {
 
 /// The values of calls that succeeded: others have left nothing behind that is worth meeting.
 pub(super) fn of_calls(earlier: &[SequenceCall], results: &[Option<Value>]) -> Vec<Known> {
-    let mut known = Vec::new();
     let last = results.iter().rposition(Option::is_some);
-    let succeeded = earlier.iter().zip(results).enumerate();
-    for (place, (call, _)) in succeeded.filter(|(_, (_, result))| result.is_some()) {
+    let (mut sent, mut returned) = (Vec::new(), Vec::new());
+    for (place, (call, result)) in earlier.iter().zip(results).enumerate() {
+        let Some(result) = result else { continue };
         let is_last = Some(place) == last;
-        known.extend(of_call(call).map(|one| Known { is_last, ..one }));
+        sent.extend(of_call(call, is_last));
+        let from = |at: &str| Some((place, at.to_owned()));
+        returned.extend(of(result, is_last, &from).into_iter().take(MOST));
     }
-    for (place, result) in results.iter().enumerate() {
-        let members = collected(result.as_ref().unwrap_or(&Value::Null));
-        known.extend(
-            members
-                .into_iter()
-                .take(MOST)
-                .map(|(name, at, value)| Known {
-                    name,
-                    value,
-                    is_last: Some(place) == last,
-                    returned: Some((place, at)),
-                }),
-        );
-    }
-    known
+    sent.append(&mut returned);
+    sent
 }
 
 /// The values that a call sends.
-pub(super) fn of_call(call: &SequenceCall) -> impl Iterator<Item = Known> {
-    collected(&call.arguments)
-        .into_iter()
-        .map(|(name, at, value)| {
-            let from = call.returned.iter().find(|one| one.argument == at);
-            Known {
-                name,
-                value,
-                is_last: false,
-                returned: from.map(|Returned { call, place, .. }| (*call, place.clone())),
-            }
-        })
+pub(super) fn of_call(call: &SequenceCall, is_last: bool) -> Vec<Known> {
+    of(&call.arguments, is_last, &|at| {
+        let from = call.returned.iter().find(|one| one.argument == at)?;
+        Some((from.call, from.place.clone()))
+    })
 }
 
-/// The values of arguments that a tool takes.
-pub(super) fn of_arguments(arguments: &Value) -> impl Iterator<Item = Known> {
-    collected(arguments)
-        .into_iter()
-        .map(|(name, _, value)| Known {
-            name,
-            value,
-            is_last: false,
-            returned: None,
-        })
-}
-
-/// Every number and text, with its name and its place.
-fn collected(value: &Value) -> Vec<(String, String, Value)> {
-    fn walk(value: &Value, name: &str, at: &str, found: &mut Vec<(String, String, Value)>) {
-        match value {
-            Value::Number(_) | Value::String(_) => {
-                found.push((name.to_owned(), at.to_owned(), value.clone()));
-            }
-            Value::Array(items) => {
-                for (place, item) in items.iter().enumerate() {
-                    walk(item, name, &format!("{at}/{place}"), found);
-                }
-            }
-            Value::Object(members) => {
-                for (name, member) in members {
-                    walk(member, name, &below(at, name), found);
-                }
-            }
-            Value::Null | Value::Bool(_) => {}
+/// Every number and text in a value; `returned` says which call returned the one in a place.
+pub(super) fn of(
+    value: &Value,
+    is_last: bool,
+    returned: &dyn Fn(&str) -> Option<(usize, String)>,
+) -> Vec<Known> {
+    let mut known = Vec::new();
+    walk(value, "", &mut |at, part| {
+        if part.is_number() || part.is_string() {
+            // A list names its items.
+            let mut names = at.rsplit('/').filter(|name| name.parse::<usize>().is_err());
+            known.push(Known {
+                name: names.next().unwrap_or_default().to_owned(),
+                value: part.clone(),
+                is_last,
+                returned: returned(at),
+            });
         }
-    }
-    let mut found = Vec::new();
-    walk(value, "", "", &mut found);
-    found
+    });
+    known
 }
 
 /// The names of all members that a schema speaks of.
 pub(super) fn names(schema: &Value) -> Vec<String> {
-    fn walk(value: &Value, found: &mut Vec<String>) {
-        match value {
-            Value::Object(keywords) => {
-                let properties = keywords.get("properties").and_then(Value::as_object);
-                found.extend(properties.into_iter().flat_map(Map::keys).cloned());
-                keywords.values().for_each(|inner| walk(inner, found));
-            }
-            Value::Array(items) => items.iter().for_each(|item| walk(item, found)),
-            _ => {}
-        }
-    }
-    let mut found = Vec::new();
-    walk(schema, &mut found);
-    found
+    let mut names = Vec::new();
+    walk(schema, "", &mut |_, part| {
+        let properties = part.get("properties").and_then(Value::as_object);
+        names.extend(properties.into_iter().flat_map(Map::keys).cloned());
+    });
+    names
 }

@@ -24,16 +24,15 @@ pub use call::SequenceCall;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use self::invent::Inventor;
-pub(super) use self::player::Tally;
-use self::player::{Break, Clock, Play, Player, Step};
+use self::player::{Break, Clock, Player, Step};
 use self::source::Source;
 use crate::problem::{Fault, Layer, Problem};
 use crate::regressions;
-use crate::report::Report;
+use crate::report::{Report, Verified};
 use crate::skipped::Skipped;
 use crate::subject::Subject;
 use crate::{Verifier, panic_hook};
@@ -59,64 +58,64 @@ const KEPT: &str = "$sequences";
 
 /// Tries sequences of those tools of a report whose bodies may run, if there is anything that earlier calls can change.
 pub(super) fn run(verifier: &Verifier, runtime: &Runtime, report: &mut Report) {
-    let seed = report.seed;
-    let subjects: Vec<Subject<'_>> = report
-        .tools
-        .iter()
-        .filter(|tool| tool.evidence.postconditions.is_some())
-        // A body that does not end would end each sequence.
-        .filter(|tool| !tool.problems.iter().any(|one| one.fault.is_final()))
-        .filter_map(|tool| Subject::new(&verifier.registry, &tool.tool, runtime))
-        .collect();
-    let changes = |subject: &Subject<'_>| subject.info.hints().read_only != Some(true);
+    // A body that does not end would end each sequence.
+    let ends = |tool: &Verified| !tool.problems.iter().any(|one| one.fault.is_final());
+    let tools = report.tools.iter_mut();
+    let tools = tools.filter(|tool| tool.evidence.has_run && ends(tool));
+    let (subjects, inputs): (Vec<Subject<'_>>, Vec<_>) = tools
+        .filter_map(|tool| {
+            let subject = Subject::new(&verifier.registry, &tool.tool, runtime)?;
+            let evidence = &mut tool.evidence;
+            Some((
+                subject,
+                [&mut evidence.plausible, &mut evidence.ready].map(std::mem::take),
+            ))
+        })
+        .unzip();
     let has_setup = subjects
         .iter()
         .any(|one| verifier.fixtures.is_fresh(one.tried));
-    let writers: Vec<&Subject<'_>> = subjects
-        .iter()
-        .filter(|one| changes(one) && (has_setup || one.tried.has_state()))
-        .collect();
+    let changes = |one: &&Subject<'_>| {
+        one.info.hints().read_only != Some(true) && (has_setup || one.tried.has_state())
+    };
+    let writers = subjects.iter().filter(changes);
+    let tools: Vec<String> = writers.map(|one| one.name().to_owned()).collect();
     let over_history = subjects.iter().any(|one| one.info.asks_history());
-    if writers.is_empty() && !over_history {
+    if tools.is_empty() && !over_history {
         return;
     }
-    let unreset = writers.iter().map(|one| one.name().to_owned());
     let decided = verifier.sequence_count() == 0;
-    if decided || !writers.is_empty() && !has_setup {
-        let tools = unreset.collect();
+    if decided || !tools.is_empty() && !has_setup {
         report.skipped.push(Skipped::Sequences { tools, decided });
         return;
     }
-    let sources = subjects.iter().map(|subject| {
-        let mut tools = report.tools.iter_mut();
-        let own = tools.find(|tool| tool.tool == subject.name());
-        let inputs = own.map(|tool| {
-            let evidence = &mut tool.evidence;
-            [&mut evidence.plausible, &mut evidence.ready].map(std::mem::take)
-        });
-        Source::new(subject, inputs.unwrap_or_default(), seed)
-    });
+    let seed = report.seed;
+    let sources = subjects.iter().zip(inputs);
+    let sources = sources.map(|(subject, inputs)| Source::new(subject, inputs, seed));
     let inventor = Inventor::new(sources.collect(), seed);
-    let mut player = Player::new(&subjects, &verifier.fixtures);
-    let mut trial = Trial {
-        player: &mut player,
+    let mut search = Search {
+        verifier,
+        player: Player::new(&subjects, &verifier.fixtures),
         report,
         found: Vec::new(),
         failed: Vec::new(),
     };
-    trial.again(verifier);
-    trial.new_ones(verifier, inventor);
-    let failed = trial.failed;
+    search.again();
+    search.new_ones(inventor);
+    let coverage = std::mem::take(&mut *search.player.coverage.lock());
+    let failed = search.failed;
     if let (Some(path), false) = (&verifier.regressions, failed.is_empty())
         && let Err(why) = regressions::save(path, KEPT, &failed)
     {
         report.unsaved = Some(why);
     }
-    report.take_tally(&player.tally.lock());
+    report.take_coverage(coverage);
 }
 
-struct Trial<'t, 'p, 'r> {
-    player: &'t mut Player<'p, 'r>,
+/// The search for sequences that break a promise.
+struct Search<'t, 'p, 'r> {
+    verifier: &'t Verifier,
+    player: Player<'p, 'r>,
     report: &'t mut Report,
     /// The breaks that were found, one of each kind.
     found: Vec<Break>,
@@ -124,32 +123,30 @@ struct Trial<'t, 'p, 'r> {
     failed: Vec<Value>,
 }
 
-impl Trial<'_, '_, '_> {
+impl Search<'_, '_, '_> {
     /// Those that failed before.
-    fn again(&mut self, verifier: &Verifier) {
-        let kept = verifier.regressions.as_deref();
+    fn again(&mut self) {
+        let kept = self.verifier.regressions.as_deref();
         let kept = kept.and_then(|path| regressions::load(path, KEPT).ok());
         for sequence in kept.unwrap_or_default() {
-            let calls = sequence.as_array().map_or(&[][..], Vec::as_slice);
-            let calls: Option<Vec<SequenceCall>> = calls.iter().map(SequenceCall::read).collect();
-            let Some(mut calls) =
-                calls.filter(|calls| calls.iter().all(|call| self.player.knows(&call.tool)))
-            else {
+            let calls = serde_json::from_value::<Vec<SequenceCall>>(sequence).ok();
+            let is_known = |call: &SequenceCall| self.player.knows(&call.tool);
+            let Some(mut calls) = calls.filter(|calls| calls.iter().all(is_known)) else {
                 continue;
             };
             self.report.sequences += 1;
             if let Some(broken) = self.player.play(&mut calls) {
                 calls.truncate(broken.place + 1);
-                self.take([calls.clone(), calls], broken, verifier);
+                self.take([calls.clone(), calls], broken);
             }
         }
     }
 
     /// As many as are wanted, and more while there is something that none of them has reached.
-    fn new_ones(&mut self, verifier: &Verifier, mut inventor: Inventor<'_>) {
+    fn new_ones(&mut self, mut inventor: Inventor<'_>) {
         let mut clock = Clock::new(TIME);
-        let wanted = verifier.sequence_count();
-        let enough = match verifier.sequences {
+        let wanted = self.verifier.sequence_count();
+        let enough = match self.verifier.sequences {
             Some(wanted) => wanted,
             None => wanted.saturating_mul(1 + self.player.tools() / FEW),
         };
@@ -157,31 +154,18 @@ impl Trial<'_, '_, '_> {
             if done == wanted {
                 clock = Clock::new(TIME_FOR_MORE);
             }
+            if done >= enough && !self.is_open() {
+                return;
+            }
             if clock.is_over() {
                 if done < wanted {
                     self.report.skipped.push(Skipped::Budget { done, wanted });
                 }
                 return;
             }
-            if done >= wanted {
-                if done >= enough && !self.is_open() {
-                    return;
-                }
-                self.report.more_sequences += 1;
-            }
-            let mut play = match self.player.begin() {
-                Ok(play) => play,
-                Err(why) => {
-                    let mut tools = self.report.tools.iter_mut();
-                    if let Some(tool) = tools.find(|tool| self.player.knows(&tool.tool)) {
-                        let problem = Problem::of(&tool.tool, Fault::Unjudged { why });
-                        tool.problems.push(problem);
-                    }
-                    return;
-                }
-            };
+            self.report.more_sequences += u32::from(done >= wanted);
             self.report.sequences += 1;
-            if self.new_one(&mut inventor, &mut play, verifier).is_break() {
+            if self.new_one(&mut inventor).is_break() {
                 return;
             }
         }
@@ -189,33 +173,39 @@ impl Trial<'_, '_, '_> {
 
     /// Whether nothing is known yet of something that further sequences may reach.
     fn is_open(&self) -> bool {
-        let tally = self.player.tally.lock();
+        let coverage = self.player.coverage.lock();
         let mut tools = self.report.tools.iter();
-        tools.any(|tool| self.player.knows(&tool.tool) && tool.is_open(&tally))
+        tools.any(|tool| self.player.knows(&tool.tool) && tool.is_open(&coverage))
     }
 
-    /// One sequence; a break ends all of them.
-    fn new_one(
-        &mut self,
-        inventor: &mut Inventor<'_>,
-        play: &mut Play,
-        verifier: &Verifier,
-    ) -> ControlFlow<()> {
+    /// One sequence; a body that does not end, and a state that cannot be reset, end all of them.
+    fn new_one(&mut self, inventor: &mut Inventor<'_>) -> ControlFlow<()> {
+        let mut play = match self.player.begin() {
+            Ok(play) => play,
+            Err(why) => {
+                let mut tools = self.report.tools.iter_mut();
+                if let Some(tool) = tools.find(|tool| self.player.knows(&tool.tool)) {
+                    let problem = Problem::of(&tool.tool, Fault::Unjudged { why });
+                    tool.problems.push(problem);
+                }
+                return ControlFlow::Break(());
+            }
+        };
         let length = inventor.begin(LONGEST);
         // Those that failed changed nothing, in most tools; if one has, the break is found again only with all of them.
         let (mut calls, mut all) = (Vec::new(), Vec::new());
         let mut failed = 0;
         while calls.len() < length {
             let mut call = inventor.next(&calls, &play.results);
-            let step = self.player.call(play, &mut call);
+            let step = self.player.call(&mut play, &mut call);
             all.push(SequenceCall {
                 returned: Vec::new(),
                 ..call.clone()
             });
             match step {
                 Step::Succeeded => {
+                    inventor.succeeded(&call.tool);
                     calls.push(call);
-                    inventor.succeeded(&calls);
                 }
                 Step::Failed if failed < length * FAILED => {
                     failed += 1;
@@ -226,8 +216,8 @@ impl Trial<'_, '_, '_> {
                 Step::Failed => calls.push(call),
                 Step::Broke(broken) => {
                     calls.push(call);
-                    let is_final = broken.failure.is_final();
-                    self.take([calls, all], broken, verifier);
+                    let is_final = broken.failure.fault.is_final();
+                    self.take([calls, all], broken);
                     return if is_final {
                         ControlFlow::Break(())
                     } else {
@@ -240,55 +230,43 @@ impl Trial<'_, '_, '_> {
     }
 
     /// Reports a sequence that breaks a promise, unless one like it is reported; first without the calls that failed, then with them.
-    fn take(&mut self, [calls, all]: [Vec<SequenceCall>; 2], broken: Break, verifier: &Verifier) {
+    fn take(&mut self, [calls, all]: [Vec<SequenceCall>; 2], broken: Break) {
+        let kind = |fault: &Fault| std::mem::discriminant(fault);
         let is_known = |problem: &Problem| {
-            let of_kind = std::mem::discriminant(&problem.fault)
-                == std::mem::discriminant(&broken.failure.fault);
-            problem.tool == broken.tool && of_kind && problem.clause == broken.failure.clause
+            problem.tool == broken.tool
+                && kind(&problem.fault) == kind(&broken.failure.fault)
+                && problem.clause == broken.failure.clause
         };
-        if self.report.problems().any(is_known)
-            || self.found.iter().any(|other| other.is_like(&broken))
-        {
+        let is_like = |other: &Break| other.is_like(&broken);
+        if self.report.problems().any(is_known) || self.found.iter().any(is_like) {
             return;
         }
-        let mut last = None;
-        let mut shown_calls = all.clone();
-        for calls in [calls, all] {
-            if last.is_none() && !broken.failure.is_final() {
-                let smallest = || shrink::smallest(self.player, calls, &broken);
-                if let Some((calls, broken)) = panic_hook::suppress(smallest) {
-                    (shown_calls, last) = (calls, Some(broken));
-                }
-            }
+        let mut smallest = None;
+        if !broken.failure.fault.is_final() {
+            smallest = panic_hook::suppress(|| {
+                shrink::smallest(&mut self.player, calls, &broken)
+                    .or_else(|| shrink::smallest(&mut self.player, all.clone(), &broken))
+            });
         }
-        let calls = shown_calls;
-        let shown = last.as_ref().unwrap_or(&broken);
-        let tool = self
-            .report
-            .tools
-            .iter_mut()
-            .find(|tool| tool.tool == broken.tool);
-        if let Some(tool) = tool {
+        let (calls, shown) = match &smallest {
+            Some((calls, shown)) => (calls, shown),
+            None => (&all, &broken),
+        };
+        let mut tools = self.report.tools.iter_mut();
+        if let Some(tool) = tools.find(|tool| tool.tool == broken.tool) {
             let mut problem = Problem {
-                tool: broken.tool.clone(),
                 layer: Layer::Promise,
                 clause: shown.failure.clause.clone(),
-                input: None,
-                calls: calls.clone(),
-                fault: shown.failure.fault.clone(),
+                ..Problem::of(&broken.tool, shown.failure.fault.clone())
             };
-            if let ([call], false) = (
-                calls.as_slice(),
-                calls.iter().any(|call| !call.returned.is_empty()),
-            ) {
-                problem.input = Some(call.arguments.clone());
-                problem.calls = Vec::new();
+            match calls.as_slice() {
+                [call] if call.returned.is_empty() => problem.input = Some(call.arguments.clone()),
+                _ => problem.calls.clone_from(calls),
             }
             tool.problems.push(problem);
-            tool.lines.push(call::lines(&calls, &verifier.registry));
+            tool.lines.push(call::lines(calls, &self.verifier.registry));
         }
-        self.failed
-            .push(calls.iter().map(SequenceCall::write).collect());
+        self.failed.push(json!(calls));
         self.found.push(broken);
     }
 }

@@ -1,64 +1,21 @@
 //! Makes the calls of a sequence, each sequence with a state and a run of its own.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use contract_runtime::__family::TriedTool;
-use contract_runtime::observe::{CheckEvent, Observer};
-use contract_runtime::{ConditionKind, Policy, Violation};
+use contract_runtime::{ConditionKind, Policy};
 use contract_runtime::{Outcome, Registry, Run, Status, ToolCall};
 use parking_lot::Mutex;
 use serde_json::Value;
 
 use super::call::SequenceCall;
+use crate::coverage::Coverage;
 use crate::fixtures::{self, Fixtures};
 use crate::postconditions::{Failure, judge};
 use crate::problem::Fault;
 use crate::subject::Subject;
-use crate::worker::{CallEnd, Job, Worker};
-
-/// What was seen of the conditions, of any function.
-#[derive(Debug, Default)]
-pub(crate) struct Tally {
-    pub(crate) judged: BTreeSet<String>,
-    /// How often the body of each tool was entered.
-    pub(crate) entered: BTreeMap<String, u32>,
-    /// How often each precondition was evaluated, and how often it was false.
-    preconditions: BTreeMap<String, (u32, u32)>,
-}
-
-impl Tally {
-    /// Whether a precondition was true, and whether it was false.
-    pub(crate) fn decided(&self, id: &str) -> (bool, bool) {
-        let counted = self.preconditions.get(id).copied();
-        let (evaluated, failed) = counted.unwrap_or_default();
-        (evaluated > failed, failed > 0)
-    }
-
-    fn note(&mut self, event: &CheckEvent<'_>) {
-        match event {
-            CheckEvent::Check(check) => {
-                if check.kind == ConditionKind::Pre {
-                    let counts = self.preconditions.entry(check.contract.clone());
-                    counts.or_default().0 += 1;
-                }
-                self.judged.insert(check.contract.clone());
-            }
-            CheckEvent::Violation(Violation {
-                contract,
-                kind: ConditionKind::Pre,
-                ..
-            }) => {
-                self.preconditions.entry(contract.clone()).or_default().1 += 1;
-            }
-            CheckEvent::Entered { tool, .. } => {
-                *self.entered.entry((*tool).to_owned()).or_default() += 1;
-            }
-            _ => {}
-        }
-    }
-}
+use crate::worker::{Job, Worker};
 
 /// Makes sequences of calls of the same tools.
 pub(super) struct Player<'p, 'r> {
@@ -66,9 +23,7 @@ pub(super) struct Player<'p, 'r> {
     subjects: &'p [Subject<'r>],
     fixtures: &'p Fixtures,
     worker: Worker,
-    pub(super) tally: Arc<Mutex<Tally>>,
-    /// The calls that were made.
-    pub(super) calls: u32,
+    pub(super) coverage: Arc<Mutex<Coverage>>,
 }
 
 /// One sequence that is being made.
@@ -96,7 +51,7 @@ pub(super) struct Break {
     /// The place of the call.
     pub(super) place: usize,
     pub(super) tool: String,
-    pub(super) failure: Failure,
+    pub(super) failure: Box<Failure>,
 }
 
 impl Play {
@@ -119,8 +74,7 @@ impl<'p, 'r> Player<'p, 'r> {
             subjects,
             fixtures,
             worker: Worker::default(),
-            tally: Arc::default(),
-            calls: 0,
+            coverage: Arc::default(),
         }
     }
 
@@ -139,10 +93,8 @@ impl<'p, 'r> Player<'p, 'r> {
     ///
     /// Why it could not be reset.
     pub(super) fn begin(&self) -> Result<Play, String> {
-        let tally = Arc::clone(&self.tally);
-        let run = Run::new()
-            .policy(Policy::Enforce)
-            .observe(Observer::new().events(move |event| tally.lock().note(&event)));
+        let observer = Coverage::observer(&self.coverage);
+        let run = Run::new().policy(Policy::Enforce).observe(observer);
         Ok(Play {
             registry: fixtures::registry_of(&self.tools, self.fixtures)?,
             turn: run.turn(),
@@ -170,71 +122,54 @@ impl<'p, 'r> Player<'p, 'r> {
         let Some(subject) = subjects.find(|subject| subject.name() == call.tool) else {
             return Step::Failed;
         };
-        let time = self.fixtures.time(subject.tried);
-        let (result, failure) = match self.made(play, call, time) {
-            CallEnd::Ended(outcome) if outcome.status() == Status::TimedOut => {
-                (None, Some(timed_out(time)))
-            }
-            CallEnd::Ended(outcome) => (result(&outcome), self.judge(subject, &outcome)),
-            CallEnd::Never => (None, Some(timed_out(time))),
-            CallEnd::NoThread(why) => (None, Some(Failure::new(Fault::Unjudged { why }))),
-        };
-        let place = play.results.len();
-        let tool = call.tool.clone();
-        let kept = if result.is_some() {
-            Step::Succeeded
-        } else {
-            Step::Failed
-        };
-        play.results.push(result);
-        failure.map_or(kept, |failure| {
-            Step::Broke(Break {
-                place,
-                tool,
-                failure,
-            })
-        })
-    }
-
-    fn made(&mut self, play: &Play, call: &SequenceCall, time: Duration) -> CallEnd {
-        self.calls = self.calls.saturating_add(1);
-        let id = (play.results.len() + 1).to_string();
-        let asks = play
-            .registry
-            .tool(&call.tool)
-            .is_some_and(|tool| tool.asks());
-        self.worker.call(Job {
+        let outcome = self.worker.call(Job {
             registry: play.registry.clone(),
             run: play.turn.clone(),
-            call: ToolCall::new(id, call.tool.as_str(), call.arguments.to_string()),
-            time,
+            call: ToolCall::new(
+                (play.results.len() + 1).to_string(),
+                call.tool.as_str(),
+                call.arguments.to_string(),
+            ),
+            time: self.fixtures.time(subject.tried),
             // Otherwise each condition is enforced, as it is for single calls.
-            is_real: asks,
-        })
+            is_real: subject.info.asks(),
+        });
+        let judged = match &outcome {
+            Ok(outcome) => self.judge(subject, outcome),
+            Err(fault) => Err(fault.clone().into()),
+        };
+        let place = play.results.len();
+        let result = outcome.ok().and_then(|outcome| {
+            let output = outcome.output()?;
+            outcome.value().or_else(|| Some(Value::from(output)))
+        });
+        let step = match judged {
+            Err(failure) => Step::Broke(Break {
+                place,
+                tool: call.tool.clone(),
+                failure,
+            }),
+            Ok(()) if result.is_some() => Step::Succeeded,
+            Ok(()) => Step::Failed,
+        };
+        play.results.push(result);
+        step
     }
 
-    fn judge(&self, subject: &Subject<'_>, outcome: &Outcome) -> Option<Failure> {
-        let unheard = matches!(outcome.status(), Status::UnknownTool | Status::Overloaded);
-        if unheard {
-            let why = format!(
-                "{}: {}",
-                outcome.status(),
-                outcome.error().unwrap_or_default()
-            );
-            return Some(Failure::new(Fault::Unjudged { why }));
+    fn judge(&self, subject: &Subject<'_>, outcome: &Outcome) -> Result<(), Box<Failure>> {
+        if matches!(outcome.status(), Status::UnknownTool | Status::Overloaded) {
+            let why = outcome.error().unwrap_or_default();
+            let why = format!("{}: {why}", outcome.status());
+            return Err(Fault::Unjudged { why }.into());
         }
         let refuses = |kind| matches!(kind, ConditionKind::Pre | ConditionKind::Given);
         // What is only observed counts as enforced, so this call would not have been made.
         if outcome.observed().iter().any(|one| refuses(one.kind)) {
-            return None;
+            return Ok(());
         }
-        let mut observed = outcome.observed().iter().map(|one| Failure {
-            clause: Some(one.contract.clone()),
-            fault: Fault::PromiseBroken {
-                message: one.to_string(),
-            },
-        });
-        judge(subject.output.as_ref(), outcome, &self.worker).or_else(|| observed.next())
+        judge(subject.output.as_ref(), outcome, &self.worker)?;
+        let broken = outcome.observed().first();
+        broken.map_or(Ok(()), |broken| Err(Box::new(Failure::of(broken))))
     }
 
     /// Makes a whole sequence, up to the first call that breaks a promise.
@@ -247,17 +182,6 @@ impl<'p, 'r> Player<'p, 'r> {
                 Step::Succeeded | Step::Failed => None,
             })
     }
-}
-
-fn timed_out(time: Duration) -> Failure {
-    Failure::new(Fault::TimedOut {
-        milliseconds: u64::try_from(time.as_millis()).unwrap_or(u64::MAX),
-    })
-}
-
-fn result(outcome: &Outcome) -> Option<Value> {
-    let output = outcome.output()?;
-    outcome.value().or_else(|| Some(Value::from(output)))
 }
 
 /// Whether there is time left.

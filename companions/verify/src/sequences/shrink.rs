@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::call::SequenceCall;
 use super::player::{Break, Clock, Player};
+use crate::json::walk;
 use crate::shrink;
 
 /// The most sequences that are made for it, and how long it may take.
@@ -14,9 +15,6 @@ const TIME: Duration = Duration::from_secs(20);
 
 /// How often all arguments are made simpler, because one that is simpler may be shared.
 const ROUNDS: usize = 4;
-
-/// Of as many calls every choice is tried.
-const CHOSEN: usize = 10;
 
 struct Shrinker<'s, 'p, 'r> {
     player: &'s mut Player<'p, 'r>,
@@ -40,19 +38,14 @@ pub(super) fn smallest(
         wanted,
         plays: 0,
         clock: Clock::new(TIME),
-        best: calls,
+        best: Vec::new(),
         found: None,
     };
-    if shrinker.best.len() > CHOSEN {
-        shrinker.one_less();
-    }
-    shrinker.fewer();
-    if shrinker.found.is_some() {
+    if shrinker.breaks(calls) {
+        shrinker.fewer();
         // Many calls leave little of the first allowance.
         (shrinker.plays, shrinker.clock) = (0, Clock::new(TIME));
-        shrinker.plainer();
         shrinker.simpler();
-        shrinker.plainer();
     }
     let best = shrinker.best;
     shrinker.found.map(|found| (best, found))
@@ -65,162 +58,115 @@ impl Shrinker<'_, '_, '_> {
             return false;
         }
         self.plays += 1;
-        let Some(found) = self.player.play(&mut calls) else {
+        let found = self.player.play(&mut calls);
+        let Some(found) = found.filter(|found| found.is_like(self.wanted)) else {
             return false;
         };
-        if !found.is_like(self.wanted) {
-            return false;
-        }
         calls.truncate(found.place + 1);
         self.best = calls;
         self.found = Some(found);
         true
     }
 
-    /// Without one call after the other.
-    fn one_less(&mut self) {
+    /// Without one call, until none can be left out.
+    fn fewer(&mut self) {
         let mut place = self.best.len().saturating_sub(1);
         while place > 0 {
             place -= 1;
-            let kept: Vec<usize> = (0..self.best.len()).filter(|one| *one != place).collect();
-            self.breaks(chosen(&self.best, &kept));
-            place = place.min(self.best.len().saturating_sub(1));
-        }
-    }
-
-    /// Every choice among the calls before the last, the fewest first.
-    fn fewer(&mut self) {
-        let before = self.best.len().saturating_sub(1);
-        let mut choices: Vec<u32> = (0..1_u32 << before.min(CHOSEN)).collect();
-        choices.sort_by_key(|choice| choice.count_ones());
-        let all = self.best.clone();
-        for choice in choices {
-            let is_kept = |place: &usize| *place >= before.min(CHOSEN) || choice >> place & 1 == 1;
-            let kept = (0..all.len()).filter(is_kept);
-            if self.breaks(chosen(&all, &kept.collect::<Vec<_>>())) {
-                return;
+            if self.breaks(without(&self.best, place)) {
+                place = self.best.len().saturating_sub(1);
             }
         }
     }
 
-    /// Each call a turn of its own, and nothing that an earlier call returned, where that makes no difference.
-    fn plainer(&mut self) {
-        for place in 0..self.best.len() {
-            let mut apart = self.best.clone();
-            let Some(call) = apart.get_mut(place).filter(|call| call.same_turn) else {
-                continue;
-            };
-            call.same_turn = false;
-            self.breaks(apart);
-        }
-        let mut fixed = self.best.clone();
-        if fixed.iter().any(|call| !call.returned.is_empty()) {
-            for call in &mut fixed {
-                call.returned.clear();
-            }
-            self.breaks(fixed);
-        }
-    }
-
-    /// Simpler arguments: first each number and text, in all calls that have it at once.
+    /// First each number and text is made simpler in all calls that have it at once, then each call by itself.
     fn simpler(&mut self) {
         for _ in 0..ROUNDS {
-            let before = self.arguments();
-            let mut all = Vec::new();
-            scalars(&before, &mut all);
-            for one in all {
-                let before = self.arguments();
+            let before = self.calls();
+            let mut scalars: Vec<Value> = Vec::new();
+            walk(&before, "", &mut |_, part| {
+                let is_scalar = part.is_number() || part.is_string();
+                if is_scalar && !scalars.contains(part) {
+                    scalars.push(part.clone());
+                }
+            });
+            for one in scalars {
+                let before = self.calls();
                 shrink::smallest(one.clone(), |simpler| {
-                    let mut changed = arguments_with(&before, &one, simpler);
-                    self.breaks_with(&mut changed)
+                    self.breaks_as(&replaced(&before, &one, simpler))
                 });
             }
-            shrink::smallest(self.arguments(), |simpler| {
-                self.breaks_with(&mut simpler.clone())
-            });
-            if self.arguments() == before {
+            shrink::smallest(self.calls(), |simpler| self.breaks_as(simpler));
+            if self.calls() == before {
                 break;
             }
         }
     }
 
-    fn arguments(&self) -> Value {
-        self.best
-            .iter()
-            .map(|call| call.arguments.clone())
-            .collect()
+    /// What can be simpler: the arguments, a turn that is shared, and values that an earlier call returned.
+    fn calls(&self) -> Value {
+        let call = |call: &SequenceCall| {
+            let is_returned = !call.returned.is_empty();
+            json!([call.arguments, call.same_turn, is_returned])
+        };
+        self.best.iter().map(call).collect()
     }
 
-    fn breaks_with(&mut self, arguments: &mut Value) -> bool {
-        let Some(arguments) = arguments.as_array_mut() else {
-            return false;
-        };
-        if arguments.len() != self.best.len() || !arguments.iter().all(Value::is_object) {
-            return false;
-        }
+    fn breaks_as(&mut self, simpler: &Value) -> bool {
+        let simpler = simpler.as_array().map_or(&[][..], Vec::as_slice);
         let mut calls = self.best.clone();
-        for (call, arguments) in calls.iter_mut().zip(arguments) {
-            call.arguments = arguments.take();
+        for (place, call) in calls.iter_mut().enumerate() {
+            let parts = simpler.get(place).and_then(Value::as_array);
+            let Some(
+                [
+                    arguments @ Value::Object(_),
+                    Value::Bool(same_turn),
+                    Value::Bool(returned),
+                ],
+            ) = parts.map(Vec::as_slice)
+            else {
+                return false;
+            };
+            call.arguments.clone_from(arguments);
+            call.same_turn = *same_turn;
+            if !returned {
+                call.returned.clear();
+            }
         }
-        self.breaks(calls)
+        simpler.len() == calls.len() && self.breaks(calls)
     }
 }
 
-/// The calls in these places; what a call took from one that is left out stays as it was, and turns stay apart.
-fn chosen(all: &[SequenceCall], places: &[usize]) -> Vec<SequenceCall> {
-    let mut calls = Vec::with_capacity(places.len());
-    let mut before = None;
-    for place in places {
-        let Some(call) = all.get(*place) else {
-            continue;
-        };
-        let mut call = call.clone();
-        call.returned.retain_mut(|from| {
-            let now = places.iter().position(|place| *place == from.call);
-            from.call = now.unwrap_or_default();
-            now.is_some()
-        });
-        let turn = turn(all, *place);
-        call.same_turn = before == Some(turn);
-        before = Some(turn);
-        calls.push(call);
+/// The other calls; an argument that one took from the call that is left out stays as it was.
+fn without(calls: &[SequenceCall], place: usize) -> Vec<SequenceCall> {
+    let mut kept = calls.to_vec();
+    let left_out = kept.remove(place);
+    // It may have begun the turn of the next call.
+    if let Some(next) = kept.get_mut(place) {
+        next.same_turn &= left_out.same_turn;
     }
-    calls
-}
-
-/// The number of the turn of a call.
-fn turn(all: &[SequenceCall], place: usize) -> usize {
-    let begins = all.iter().take(place + 1).filter(|call| !call.same_turn);
-    begins.count()
-}
-
-/// Each number and text once.
-fn scalars(value: &Value, into: &mut Vec<Value>) {
-    match value {
-        Value::Number(_) | Value::String(_) if !into.contains(value) => into.push(value.clone()),
-        Value::Array(items) => items.iter().for_each(|item| scalars(item, into)),
-        Value::Object(members) => members.values().for_each(|member| scalars(member, into)),
-        _ => {}
+    for call in &mut kept {
+        call.returned.retain(|from| from.call != place);
+        for from in &mut call.returned {
+            from.call -= usize::from(from.call > place);
+        }
     }
+    kept
 }
 
 /// Texts that hold the old text change as well, because what is wrong may be how they differ.
-fn arguments_with(arguments: &Value, old: &Value, new: &Value) -> Value {
-    match arguments {
-        _ if arguments == old => new.clone(),
+fn replaced(value: &Value, old: &Value, new: &Value) -> Value {
+    match value {
+        _ if value == old => new.clone(),
         Value::String(text) => match (old.as_str(), new.as_str()) {
             (Some(old), Some(new)) if !old.is_empty() => text.replace(old, new).into(),
-            _ => arguments.clone(),
+            _ => value.clone(),
         },
-        Value::Array(items) => items
-            .iter()
-            .map(|item| arguments_with(item, old, new))
-            .collect(),
+        Value::Array(items) => items.iter().map(|item| replaced(item, old, new)).collect(),
         Value::Object(members) => {
-            let members = members
-                .iter()
-                .map(|(name, member)| (name.clone(), arguments_with(member, old, new)));
-            members.collect()
+            let each = members.iter();
+            each.map(|(name, member)| (name.clone(), replaced(member, old, new)))
+                .collect()
         }
         other => other.clone(),
     }

@@ -4,14 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::call::SequenceCall;
 use super::known::{self, Known, is_related};
 use crate::generate::{Generator, Rng, words};
 use crate::subject::Subject;
-
-/// The most sequences that are kept for each tool, and the most calls of one.
-const PATHS: usize = 4;
-const LONGEST_PATH: usize = 5;
 
 /// The most inputs of one tool that others may take values of.
 const SHOWN: usize = 12;
@@ -30,8 +25,6 @@ pub(super) struct Source<'s> {
     ready: Vec<Value>,
     /// How many of its calls have succeeded.
     pub(super) succeeded: u32,
-    /// Some sequences that end with such a call, to be gone on with.
-    pub(super) paths: Vec<Vec<SequenceCall>>,
 }
 
 impl<'s> Source<'s> {
@@ -46,13 +39,12 @@ impl<'s> Source<'s> {
         Self {
             generator: Generator::of(subject, seed),
             name: subject.name(),
-            words: predicates.flat_map(words).collect(),
+            words: predicates.flat_map(words).map(str::to_owned).collect(),
             takes: known::names(subject.tried.types()),
             gives: output.map(known::names).unwrap_or_default(),
             plausible,
             ready,
             succeeded: 0,
-            paths: Vec::new(),
         }
     }
 
@@ -74,20 +66,7 @@ impl<'s> Source<'s> {
         let inputs = examples
             .into_iter()
             .chain(self.ready.iter().take(SHOWN).cloned());
-        inputs.flat_map(|input| known::of_arguments(&input).collect::<Vec<_>>())
-    }
-
-    /// Notes that the last of these calls, one of this tool, has succeeded, as the others have.
-    pub(super) fn succeeded(&mut self, calls: &[SequenceCall], rng: &mut Rng) {
-        self.succeeded = self.succeeded.saturating_add(1);
-        let place = rng.below(PATHS);
-        if calls.len() > LONGEST_PATH {
-            return;
-        }
-        match self.paths.get_mut(place) {
-            Some(path) => *path = calls.to_vec(),
-            None => self.paths.push(calls.to_vec()),
-        }
+        inputs.flat_map(|input| known::of(&input, false, &|_| None))
     }
 
     /// Whether a condition of this tool names the other one.

@@ -96,7 +96,7 @@ fn a_report_tells_which_bodies_were_not_run() {
     assert!(summary.starts_with("3 tools: ok (") && summary.ends_with("; left out: 2 bodies"));
     assert_eq!(
         *undecided,
-        "the body of `write_for_real` was not run, so its postcondition was not tried; it is not `read_only`: write \
+        "the body of `write_for_real` was not run (1 postcondition); it is not `read_only`: write \
          `#[verify(run, setup = ..)]` above it, if it may be run with values that are not the real ones, else \
          `#[verify(run = false)]`"
     );
@@ -302,12 +302,12 @@ fn a_report_tells_which_postconditions_were_not_judged() {
         lines,
         [
             format!(
-                "`pay_out.post[1]` and `pay_out.post[2]` were not tried, because no run of `pay_out` returned \
-                 what they judge (`Ok`, or `Err` where they say `err`); {advice}"
+                "not judged: `pay_out.post[1]` and `pay_out.post[2]`, because no run of `pay_out` returned what that is about \
+                 (`Ok`, or `Err` with `err`); {advice}"
             ),
             format!(
-                "`save.post[1]` was not tried, because no run of `save` returned what it judges (`Ok`, or `Err` where it says \
-                 `err`); {advice}"
+                "not judged: `save.post[1]`, because no run of `save` returned what that is about (`Ok`, or `Err` with `err`); \
+                 {advice}"
             ),
         ]
     );

@@ -41,7 +41,9 @@ fn conditions_that_nothing_leads_to_are_named() {
         text.contains("left out: 2 sides of preconditions\n"),
         "{text}"
     );
-    assert!(text.contains("`refund.pre[0]` was never true, and `refund.pre[1]` was never false in any call of `refund`"), "{text}");
+    let line =
+        "in all calls of `refund`, never true: `refund.pre[0]`, never false: `refund.pre[1]`; ";
+    assert!(text.contains(line), "{text}");
     assert!(!Verifier::new(alone).strict(true).run().is_ok());
 
     let both = Registry::builder()
@@ -89,7 +91,7 @@ fn a_state_that_nothing_resets_is_named() {
     assert!(
         report
             .to_string()
-            .contains("nothing resets what `note` changes"),
+            .contains("nothing resets the state of `note`"),
         "{report}"
     );
     assert!(!Verifier::new(registry()).strict(true).run().is_ok());
