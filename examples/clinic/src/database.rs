@@ -1,0 +1,189 @@
+//! The database: `SQLite` or Postgres, and the audit, of which a tool writes a row in its own transaction.
+
+use std::time::{Duration, Instant};
+
+use contract_runtime::observe::{ObservedCall, Observer};
+use contract_runtime::prelude::*;
+use contract_runtime::{CallInfo, Effect, Status, ToolSet};
+use serde_json::{Map, Value};
+use sqlx::any::AnyPoolOptions;
+use sqlx::{Any, AnyConnection, AnyPool, Result, Transaction};
+use tokio::sync::mpsc;
+use tokio::task::JoinHandle;
+
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS patient (id BIGINT PRIMARY KEY, name TEXT NOT NULL, born TEXT NOT NULL, phone TEXT NOT NULL, allergies TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS appointment (id BIGINT PRIMARY KEY, patient BIGINT NOT NULL, doctor TEXT NOT NULL, day TEXT NOT NULL, hour BIGINT NOT NULL);
+    CREATE TABLE IF NOT EXISTS bill (id BIGINT PRIMARY KEY, patient BIGINT NOT NULL, cents BIGINT NOT NULL, paid BIGINT NOT NULL);
+    CREATE TABLE IF NOT EXISTS prescription (id BIGINT PRIMARY KEY, patient BIGINT NOT NULL, drug TEXT NOT NULL, days BIGINT NOT NULL, doctor TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS audit (at TEXT NOT NULL, caller TEXT NOT NULL, tool TEXT NOT NULL, call TEXT NOT NULL, arguments TEXT NOT NULL,
+        outcome TEXT NOT NULL, effect TEXT NOT NULL, error TEXT NOT NULL, microseconds BIGINT NOT NULL);";
+
+/// A clinic, whose methods are the tools.
+#[derive(Clone, Debug)]
+pub struct Clinic {
+    pool: AnyPool,
+    /// Begins a transaction that no other can come in between.
+    begin: &'static str,
+}
+
+impl Clinic {
+    /// Opens the database at a URL, such as `sqlite://clinic.db?mode=rwc` or `postgres://localhost/clinic`, and makes its tables.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the database cannot be reached or written.
+    pub async fn open(url: &str) -> Result<Self> {
+        sqlx::any::install_default_drivers();
+        let pool = AnyPoolOptions::new().connect(url).await?;
+        sqlx::raw_sql(SCHEMA).execute(&pool).await?;
+        let begin = if url.starts_with("sqlite:") {
+            "BEGIN IMMEDIATE"
+        } else {
+            "BEGIN ISOLATION LEVEL SERIALIZABLE"
+        };
+        Ok(Self { pool, begin })
+    }
+
+    /// Returns the connections to the database.
+    #[must_use]
+    pub fn pool(&self) -> &AnyPool {
+        &self.pool
+    }
+
+    /// Begins the transaction of a call, with the arguments that the audit may hold.
+    pub(crate) async fn begin(&self, context: &Context, arguments: Value) -> Result<Write> {
+        let call = context.get::<CallInfo>();
+        Ok(Write {
+            tx: self.pool.begin_with(self.begin).await?,
+            began: Instant::now(),
+            row: AuditRow {
+                caller: context.caller().unwrap_or_default().to_owned(),
+                tool: call.map(|call| call.tool.clone()).unwrap_or_default(),
+                call: call.map(|call| call.id.clone()).unwrap_or_default(),
+                arguments: arguments.to_string(),
+                outcome: Status::Ok,
+                effect: Effect::Complete,
+                error: String::new(),
+                duration: Duration::ZERO,
+            },
+        })
+    }
+}
+
+/// A transaction that writes its row of the audit before it is committed: either both take effect or neither.
+pub(crate) struct Write {
+    tx: Transaction<'static, Any>,
+    row: AuditRow,
+    began: Instant,
+}
+
+impl Write {
+    pub(crate) fn db(&mut self) -> &mut AnyConnection {
+        &mut self.tx
+    }
+
+    pub(crate) async fn execute(&mut self, statement: &'static str, id: i64) -> Result<()> {
+        sqlx::query(statement)
+            .bind(id)
+            .execute(self.db())
+            .await
+            .map(drop)
+    }
+
+    pub(crate) async fn commit(mut self) -> Result<()> {
+        self.row.duration = self.began.elapsed();
+        self.row.insert(&mut self.tx).await?;
+        self.tx.commit().await
+    }
+}
+
+struct AuditRow {
+    caller: String,
+    tool: String,
+    call: String,
+    arguments: String,
+    outcome: Status,
+    effect: Effect,
+    error: String,
+    duration: Duration,
+}
+
+impl AuditRow {
+    async fn insert(&self, db: &mut AnyConnection) -> Result<()> {
+        sqlx::query("INSERT INTO audit VALUES (CAST(CURRENT_TIMESTAMP AS TEXT), $1, $2, $3, $4, $5, $6, $7, $8)")
+            .bind(&*self.caller)
+            .bind(&*self.tool)
+            .bind(&*self.call)
+            .bind(&*self.arguments)
+            .bind(self.outcome.name())
+            .bind(self.effect.name())
+            .bind(&*self.error)
+            .bind(i64::try_from(self.duration.as_micros()).unwrap_or(i64::MAX))
+            .execute(db)
+            .await
+            .map(drop)
+    }
+}
+
+/// Returns an observer of the calls that no tool has written down itself, and the task that writes them, which ends with the
+/// registry that has the observer.
+pub(crate) fn audit(clinic: &Clinic) -> Result<(Observer, JoinHandle<()>), BuildError> {
+    // An observer must not wait, so the rows go through a channel.
+    let (sender, mut rows) = mpsc::unbounded_channel::<AuditRow>();
+    let readable = Readable::new(clinic.clone())?;
+    let observer = Observer::new().call_ended(move |observed, outcome, duration| {
+        if outcome.is_ok() && outcome.effect() == Effect::Complete {
+            return; // The tool wrote it.
+        }
+        let ObservedCall { call, context, .. } = observed;
+        let row = AuditRow {
+            caller: context.caller().unwrap_or_default().to_owned(),
+            tool: call.name.clone(),
+            call: call.id.clone(),
+            arguments: readable.of(call),
+            outcome: outcome.status(),
+            effect: outcome.effect(),
+            error: outcome.masked().error().unwrap_or_default().to_owned(),
+            duration,
+        };
+        // The task ends after the last sender only.
+        let _ = sender.send(row);
+    });
+    let pool = clinic.pool.clone();
+    let writer = tokio::spawn(async move {
+        while let Some(row) = rows.recv().await {
+            let written = async { row.insert(&mut *pool.acquire().await?).await };
+            if let Err(error) = written.await {
+                eprintln!("a row of the audit is lost: {error}");
+            }
+        }
+    });
+    Ok((observer, writer))
+}
+
+/// Which arguments of which tool a log may hold: those that the tool has and that are not secret.
+struct Readable(Registry);
+
+impl Readable {
+    fn new(tools: impl ToolSet) -> Result<Self, BuildError> {
+        Ok(Self(Registry::builder().with(tools).build()?))
+    }
+
+    fn of(&self, call: &ToolCall) -> String {
+        let tool = self.0.tool(&call.name);
+        let may_be_read = |name: &str| {
+            tool.is_some_and(|tool| {
+                !tool.input_schema()["properties"][name].is_null() && !tool.is_secret(name)
+            })
+        };
+        let mut arguments: Map<String, Value> =
+            serde_json::from_str(&call.arguments).unwrap_or_default();
+        for (name, value) in &mut arguments {
+            if !may_be_read(name) {
+                *value = "***".into();
+            }
+        }
+        Value::Object(arguments).to_string()
+    }
+}
