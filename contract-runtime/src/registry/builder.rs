@@ -19,6 +19,7 @@ use super::build_error::{BuildError, BuildProblem};
 use super::entry::{Entry, Settings};
 use super::inner::{Inner, Limits, Program};
 use super::statistics::Shards;
+use super::visible::Visibility;
 use super::{findings, methods};
 use crate::contract::ToolFunction;
 use crate::contract::policy::Policy;
@@ -75,6 +76,7 @@ pub struct Builder {
     /// The package of `registry!()`, while nothing of it was found and nothing else was added.
     empty: Option<String>,
     before: CallHooks,
+    pub(super) visibility: Visibility,
     asks: Vec<AskChange>,
     /// How many states were added.
     states: usize,
@@ -541,6 +543,7 @@ impl Builder {
             limits: self.limits,
             program: self.program,
             before: self.before,
+            visibility: self.visibility,
             running: AtomicUsize::new(0),
             blocking: Arc::default(),
             gate: RwLock::new(()),
@@ -550,7 +553,7 @@ impl Builder {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         let inner = Arc::new(inner);
-        Ok(Registry { inner })
+        Ok(Registry { inner, view: None })
     }
 
     /// Reports the methods of the chosen packages that no state brought.

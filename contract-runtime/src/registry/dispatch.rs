@@ -147,8 +147,9 @@ impl Inner {
         if depth >= most {
             return Err(nested_too_deep(&input.name, depth, most));
         }
-        let Some(index) = setup.index else {
-            return Err(self.unknown(&input.name));
+        let shown = |place: &usize| !self.hides(*place, context, depth);
+        let Some(index) = setup.index.filter(shown) else {
+            return Err(self.unknown(&input.name, context, depth));
         };
         let (limit, length) = (self.limits.argument_bytes, input.arguments.len());
         if length > limit {

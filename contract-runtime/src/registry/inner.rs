@@ -8,6 +8,8 @@ use super::approval::OpenRequests;
 use super::body::before_body;
 use super::entry::Entry;
 use super::statistics::Shards;
+use super::tool_info::ToolInfo;
+use super::visible::Visibility;
 use crate::contract::approval;
 use crate::contract::history::{Asker, CallEnd, HistoryTool, SentArguments};
 use crate::contract::scope::{ContractScope, Scope};
@@ -30,19 +32,22 @@ pub(crate) struct Inner {
     pub(super) limits: Limits,
     pub(super) program: Option<Program>,
     pub(super) before: CallHooks,
+    pub(super) visibility: Visibility,
     pub(super) running: AtomicUsize,
     pub(super) blocking: Arc<AtomicUsize>,
     /// Whether a tool has properties that are exported under other names.
     pub(super) renames: bool,
     pub(super) gate: tokio::sync::RwLock<()>,
     /// Each export that was asked for, made once.
-    pub(super) exports: [OnceLock<StoredSchema>; Dialect::ALL.len()],
+    pub(super) exports: Exports,
     pub(super) open_requests: OpenRequests,
     /// The tools, as conditions over a history name them.
     pub(super) history_tools: OnceLock<Arc<[HistoryTool]>>,
     /// A number that no other registry of the process has.
     pub(super) id: u64,
 }
+
+pub(super) type Exports = [OnceLock<StoredSchema>; Dialect::ALL.len()];
 
 impl std::fmt::Debug for Inner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -148,9 +153,25 @@ impl Inner {
         });
     }
 
+    /// Returns whether a caller sees the tool at this place.
+    pub(super) fn shows(&self, place: usize, context: &Context) -> bool {
+        let entry = &self.entries[place];
+        self.visibility.shows(context, ToolInfo { entry })
+    }
+
+    /// Returns whether a call at this depth is hidden from its caller. A call that a body makes by itself is not.
+    #[inline]
+    pub(super) fn hides(&self, place: usize, context: &Context, depth: usize) -> bool {
+        let is_from_outside = depth == 0 || context.own_run().is_some();
+        !self.visibility.is_empty() && is_from_outside && !self.shows(place, context)
+    }
+
     #[cold]
-    pub(super) fn unknown(&self, tool: &str) -> FailureKind {
-        let known = || self.entries.iter().map(|entry| entry.tool.name());
+    pub(super) fn unknown(&self, tool: &str, context: &Context, depth: usize) -> FailureKind {
+        let known = self.entries.iter().enumerate();
+        let known = known.filter(|(place, _)| !self.hides(*place, context, depth));
+        let known: Vec<&str> = known.map(|(_, entry)| entry.tool.name()).collect();
+        let known = || known.iter().copied();
         let nearest = nearest(tool, known()).or_else(|| by_words(tool, known()));
         let instead = match nearest {
             Some(nearest) => format!("; did you mean `{nearest}`?"),

@@ -17,6 +17,7 @@ pub mod methods;
 mod solver;
 mod statistics;
 mod tool_info;
+mod visible;
 
 use std::sync::Arc;
 
@@ -55,6 +56,8 @@ use crate::tool::{CallInput, Context};
 #[derive(Clone, Debug)]
 pub struct Registry {
     inner: Arc<Inner>,
+    /// The tools that are listed, if not all.
+    view: Option<Arc<visible::View>>,
 }
 
 impl Registry {

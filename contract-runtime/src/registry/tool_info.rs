@@ -266,13 +266,22 @@ impl Registry {
     /// Returns its tools, sorted by name in byte order.
     #[must_use]
     pub fn tools(&self) -> impl ExactSizeIterator<Item = ToolInfo<'_>> {
-        self.inner.entries.iter().map(|entry| ToolInfo { entry })
+        let (entries, view) = (&self.inner.entries, self.view.as_deref());
+        let count = view.map_or(entries.len(), |view| view.places.len());
+        (0..count).map(move |index| ToolInfo {
+            entry: &entries[view.map_or(index, |view| view.places[index])],
+        })
     }
 
     /// Returns one of its tools.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<ToolInfo<'_>> {
-        self.inner.find(name).map(|entry| ToolInfo { entry })
+        let place = self.inner.position(name)?;
+        let view = self.view.as_deref();
+        let is_listed = view.is_none_or(|view| view.places.contains(&place));
+        is_listed.then(|| ToolInfo {
+            entry: &self.inner.entries[place],
+        })
     }
 
     /// Returns the name and version of the program that offers the tools, if [`registry!`](crate::registry) set them.
@@ -348,7 +357,9 @@ impl Registry {
 
     fn exported(&self, dialect: Dialect) -> &StoredSchema {
         let place = Dialect::ALL.iter().position(|one| *one == dialect);
-        self.inner.exports[place.unwrap_or_default()].get_or_init(|| {
+        let view = self.view.as_deref();
+        let exports = view.map_or(&self.inner.exports, |view| &view.exports);
+        exports[place.unwrap_or_default()].get_or_init(|| {
             let accepts = |name: &str| dialect.accepts(name);
             let tools = self.tools();
             let tools = tools.map(|tool| tool.describe(Definitions::Inlined, accepts));

@@ -11,3 +11,4 @@ mod depth;
 mod kinds;
 mod nested;
 mod types;
+mod visible;

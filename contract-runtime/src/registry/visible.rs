@@ -1,0 +1,122 @@
+//! Which tools a caller may see, and therefore call.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::inner::Exports;
+use super::{Builder, Registry, ToolInfo};
+use crate::contract::observer::aside;
+use crate::contract::panics::guard;
+use crate::contract::scope::ContractScope;
+use crate::tool::Context;
+
+type Show = Arc<dyn Fn(&Context, ToolInfo<'_>) -> bool + Send + Sync>;
+
+/// The functions that must all show a tool.
+#[derive(Clone, Default)]
+pub(super) struct Visibility(Vec<Show>);
+
+/// The tools that a caller sees, by their places in the registry, and their exports.
+#[derive(Default)]
+pub(super) struct View {
+    pub(super) places: Vec<usize>,
+    pub(super) exports: Exports,
+}
+
+impl fmt::Debug for View {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.places.fmt(f)
+    }
+}
+
+impl Visibility {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether a caller sees a tool. A function that panics does not show it.
+    pub(super) fn shows(&self, context: &Context, tool: ToolInfo<'_>) -> bool {
+        let mut shown = false;
+        aside(ContractScope::current().get(), || {
+            let all = || self.0.iter().all(|show| show(context, tool));
+            shown = guard(all).unwrap_or(false);
+        });
+        shown
+    }
+}
+
+impl Builder {
+    /// Shows a tool only to callers for whom this returns true; a tool that is not shown cannot be called.
+    ///
+    /// It is asked about each call that comes from outside, also about one that is only checked, and by
+    /// [`Registry::visible_to`], from which agents and servers make their listings. Calls that a body makes by itself are not asked
+    /// about. A call of a tool that is hidden ends as [`unknown_tool`](crate::Status::UnknownTool), and its error names no
+    /// hidden tool. Where several functions are given, each must show the tool. A function that panics hides it. It must be
+    /// quick, and should depend on nothing but its arguments, so that listings and calls agree.
+    ///
+    /// ```
+    /// use contract_runtime::Status;
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Read a record.
+    /// #[tool(read_only)]
+    /// fn read(id: u32) {}
+    ///
+    /// /// Delete a record.
+    /// #[tool(destructive)]
+    /// fn delete(id: u32) {}
+    ///
+    /// let registry = Registry::builder()
+    ///     .tool(read)
+    ///     .tool(delete)
+    ///     .visible(|context, tool| tool.hints().read_only == Some(true) || context.caller() == Some("root"))
+    ///     .build()?;
+    /// let ada = || Context::new().identified_as("ada");
+    /// assert_eq!(registry.visible_to(&ada()).tools().len(), 1);
+    /// let outcome = registry.call(("1", "delete", r#"{"id":7}"#)).context(ada()).blocking();
+    /// assert_eq!(outcome.status(), Status::UnknownTool);
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn visible(
+        mut self,
+        show: impl Fn(&Context, ToolInfo<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.visibility.0.push(Arc::new(show));
+        self
+    }
+}
+
+impl Registry {
+    /// Returns the same registry with a listing of the tools that a caller may see, as [`Builder::visible`] says.
+    ///
+    /// [`tools`](Self::tools), [`tool`](Self::tool), [`export`](Self::export) and whatever is made of them hold these tools only.
+    /// A call is judged by its own [`Context`], whichever listing it was chosen from. Without a context for its listing a
+    /// registry lists all tools.
+    ///
+    /// ```
+    /// use contract_runtime::{Dialect, prelude::*};
+    ///
+    /// /// Send an invoice.
+    /// #[tool]
+    /// fn send(id: u32) {}
+    ///
+    /// let registry = Registry::builder().tool(send).visible(|context, _| context.caller().is_some()).build()?;
+    /// assert_eq!(registry.visible_to(&Context::new()).export_text(Dialect::Anthropic), "[]");
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn visible_to(&self, context: &Context) -> Self {
+        let inner = Arc::clone(&self.inner);
+        if inner.visibility.is_empty() {
+            return Self { inner, view: None };
+        }
+        let shown = |place: &usize| inner.shows(*place, context);
+        let view = View {
+            places: (0..inner.entries.len()).filter(shown).collect(),
+            exports: Exports::default(),
+        };
+        let view = Some(Arc::new(view));
+        Self { inner, view }
+    }
+}
