@@ -111,9 +111,6 @@ pub(super) async fn answer(
     if let Some(answer) = brought {
         given = given.answer(answer);
     }
-    if let Some(principal) = principal {
-        given = given.identified_as(principal);
-    }
     let tools = shared.tools.current();
     let calling = outcome(shared, &tools.registry, call, given, &context, revision);
     // Boxed, because it is large and would be moved around.
@@ -193,7 +190,7 @@ async fn outcome(
 }
 
 /// Returns the id of the principal that sends a request, where that is checked.
-fn principal(extensions: &Extensions) -> Option<Arc<str>> {
+pub(super) fn principal(extensions: &Extensions) -> Option<Arc<str>> {
     let PrincipalId(id) = of_http(extensions)?;
     Some(Arc::clone(id))
 }

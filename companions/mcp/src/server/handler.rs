@@ -18,6 +18,7 @@ use rmcp::model::{
     Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
+use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ClientQuestions;
@@ -207,13 +208,18 @@ impl ServerHandler for Handler {
         };
         let session = call::session(&self.0, &context.extensions);
         let remembered = session.is_some() || self.0.hooks.has_run_of(&asked);
+        let fault = |why| ErrorData::internal_error(why, None);
+        let run = session.map(|session| &session.run);
+        let caller = self.0.hooks.context(&asked, run).map_err(fault)?;
+        let served = self.0.tools.current();
         let wanted = Wanted {
             revision: revision(&context),
             page: self.0.page,
             remembered,
             contracts: self.0.tells_contracts(&context),
+            visible: served.registry.visible_to(&caller),
         };
-        self.0.tools.current().list.page(&wanted, cursor.as_deref())
+        served.list.page(&wanted, cursor.as_deref())
     }
 
     /// rmcp calls it to compare headers with arguments, and for nothing else.
@@ -236,7 +242,7 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.0.tools.tell(context.peer.clone());
+        self.0.tools.tell(&context);
         self.beside().initialized(context).await;
     }
 
@@ -263,11 +269,16 @@ impl ServerHandler for Handler {
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let sink = subscription.sink().clone();
         let mut changes = self.0.tools.changes();
+        let own = call::principal(&subscription.request_context().extensions);
         let told = async {
-            // The sender is one of the tools, which live as long as this handler.
-            while changes.changed().await.is_ok() {
-                // It is refused where the client has not asked for it.
-                let _ = sink.notify_tool_list_changed().await;
+            // The sender is one of the tools, which live as long as this handler. Of changes that were missed it is not known whose they were.
+            loop {
+                match changes.recv().await {
+                    Err(RecvError::Closed) => break,
+                    Ok(Some(of)) if Some(&of) != own.as_ref() => {}
+                    // It is refused where the client has not asked for it.
+                    _ => drop(sink.notify_tool_list_changed().await),
+                }
             }
         };
         tokio::select! {

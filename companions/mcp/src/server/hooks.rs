@@ -130,7 +130,9 @@ impl Hooks {
         #[cfg(feature = "http")]
         let context = match asked.principal() {
             None => context,
-            Some(principal) => context.or(principal.of_calls()),
+            Some(principal) => context
+                .or(principal.of_calls())
+                .identified_as(principal.shared_id()),
         };
         if let Some(run) = self.run_of(asked)? {
             return Ok(context.run(&run));

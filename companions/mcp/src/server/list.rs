@@ -25,6 +25,8 @@ pub(super) struct Wanted {
     pub(super) remembered: bool,
     /// Whether it reads contracts as data.
     pub(super) contracts: bool,
+    /// The tools that it may see.
+    pub(super) visible: Registry,
 }
 
 #[allow(
@@ -118,7 +120,8 @@ impl List {
         };
         let mut offered = rest
             .iter()
-            .filter(|one| wanted.remembered || !one.asks_history);
+            .filter(|one| wanted.remembered || !one.asks_history)
+            .filter(|one| wanted.visible.tool(&one.tool.name).is_some());
         let page: Vec<&ListedTool> = offered.by_ref().take(wanted.page).collect();
         let tools = page.iter().map(|one| {
             let mut tool = one.tool.clone();

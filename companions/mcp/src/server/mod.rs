@@ -299,8 +299,9 @@ impl Server {
 
     /// Sets the context of each call, such as who is asking.
     ///
-    /// The server provides cancellation and progress itself and ignores those of the context. If the closure panics, the call
-    /// fails.
+    /// The server provides cancellation and progress itself and ignores those of the context. It also asks for the context of a
+    /// client that lists the tools, because [`Builder::visible`](contract_runtime::Builder::visible) may depend on it. If the
+    /// closure panics, the request fails.
     ///
     /// ```
     /// use contract_mcp::Server;

@@ -6,12 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract_runtime::Registry;
 use parking_lot::{Mutex, RwLock};
-use rmcp::service::{Peer, RoleServer};
+use rmcp::service::{NotificationContext, Peer, RoleServer};
 use tokio::runtime::Handle;
-use tokio::sync::watch;
+use tokio::sync::broadcast;
 
+use super::call;
 use super::list::List;
 use crate::ServeError;
+
+/// How many changes a subscription may be behind.
+const CHANGES: usize = 16;
 
 /// The tools of a running server, which can be replaced; see [`Server::tools`](crate::Server::tools).
 ///
@@ -43,7 +47,8 @@ struct Inner {
     can_change: AtomicBool,
     /// The clients of sessions and streams.
     clients: Mutex<Vec<Client>>,
-    changes: watch::Sender<()>,
+    /// Whose list has changed; `None` means everyone's.
+    changes: broadcast::Sender<Option<Arc<str>>>,
 }
 
 /// A registry and its list, as they are served together.
@@ -54,6 +59,7 @@ pub(super) struct Served {
 
 struct Client {
     peer: Peer<RoleServer>,
+    principal: Option<Arc<str>>,
     runtime: Handle,
 }
 
@@ -64,7 +70,7 @@ impl ServedTools {
             current: RwLock::new(Arc::new(Served { registry, list })),
             can_change: AtomicBool::new(false),
             clients: Mutex::default(),
-            changes: watch::Sender::new(()),
+            changes: broadcast::Sender::new(CHANGES),
         }))
     }
 
@@ -88,15 +94,28 @@ impl ServedTools {
     /// [`ServeError::Tool`]; then the tools stay as they are.
     pub fn replace(&self, registry: Registry) -> Result<(), ServeError> {
         self.serve(registry)?;
-        self.0.changes.send_replace(());
+        self.tell_changed(None);
+        Ok(())
+    }
+
+    /// Tells the clients of one principal that their list has changed, where
+    /// [`Builder::visible`](contract_runtime::Builder::visible) shows this principal other tools than before.
+    pub fn changed_for(&self, principal: &str) {
+        self.tell_changed(Some(principal));
+    }
+
+    fn tell_changed(&self, of: Option<&str>) {
+        // An error means that no client has subscribed.
+        let _ = self.0.changes.send(of.map(Arc::from));
         let mut clients = self.0.clients.lock();
         clients.retain(|client| !client.peer.is_transport_closed());
-        for Client { peer, runtime } in &*clients {
-            let peer = peer.clone();
+        let told = |client: &&Client| of.is_none() || of == client.principal.as_deref();
+        for client in clients.iter().filter(told) {
+            let peer = client.peer.clone();
             // If the client has disconnected meanwhile, it need not be told.
-            runtime.spawn(async move { peer.notify_tool_list_changed().await });
+            let telling = async move { peer.notify_tool_list_changed().await };
+            client.runtime.spawn(telling);
         }
-        Ok(())
     }
 
     /// Returns the registry that is served now.
@@ -120,16 +139,19 @@ impl ServedTools {
     }
 
     /// Tells a client of every change from now on.
-    pub(super) fn tell(&self, peer: Peer<RoleServer>) {
+    pub(super) fn tell(&self, context: &NotificationContext<RoleServer>) {
         if self.can_change() {
             let mut clients = self.0.clients.lock();
             clients.retain(|client| !client.peer.is_transport_closed());
-            let runtime = Handle::current();
-            clients.push(Client { peer, runtime });
+            clients.push(Client {
+                peer: context.peer.clone(),
+                principal: call::principal(&context.extensions),
+                runtime: Handle::current(),
+            });
         }
     }
 
-    pub(super) fn changes(&self) -> watch::Receiver<()> {
+    pub(super) fn changes(&self) -> broadcast::Receiver<Option<Arc<str>>> {
         self.0.changes.subscribe()
     }
 }

@@ -27,4 +27,5 @@ mod service;
 mod sessions;
 mod shop;
 mod tools;
+mod visible;
 mod web;
