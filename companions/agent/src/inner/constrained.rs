@@ -54,7 +54,6 @@ use crate::model::{Model, ModelError, Reasoning, Request};
 pub struct ConstrainedAgent<M> {
     model: M,
     registry: Registry,
-    schema: Value,
     attempts: u32,
     reasoning: bool,
     system: Option<String>,
@@ -70,7 +69,6 @@ impl<M: Model> ConstrainedAgent<M> {
     /// Creates an agent from a model and the tools that it may call. A reply may begin with its reasoning.
     pub fn new(model: M, registry: Registry) -> Self {
         Self {
-            schema: reply_schema(&registry, true),
             model,
             registry,
             attempts: 3,
@@ -82,7 +80,6 @@ impl<M: Model> ConstrainedAgent<M> {
     /// Removes the place for reasoning from replies.
     #[must_use]
     pub fn without_reasoning(mut self) -> Self {
-        self.schema = reply_schema(&self.registry, false);
         self.reasoning = false;
         self
     }
@@ -106,10 +103,11 @@ impl<M: Model> ConstrainedAgent<M> {
     async fn read(
         &self,
         turn: &Turn,
+        schema: &Value,
         emitter: &Emitter,
     ) -> Result<(String, Option<Reasoning>, Result<ParsedReply, String>), RunError> {
         let messages = turn.conversation.messages();
-        let request = Request::new(&messages).response_schema(&self.schema);
+        let request = Request::new(&messages).response_schema(schema);
         let mut transcript = Transcript::default();
         let show = |piece: String| transcript.push(&piece);
         let (mut text, calls, reasoning) =
@@ -129,11 +127,16 @@ impl<M: Model> ConstrainedAgent<M> {
     }
 
     /// A reply that can be used, after as many as there may be that cannot.
-    async fn reply(&self, turn: &Turn, emitter: &Emitter) -> Result<ParsedReply, RunError> {
+    async fn reply(
+        &self,
+        turn: &Turn,
+        schema: &Value,
+        emitter: &Emitter,
+    ) -> Result<ParsedReply, RunError> {
         let mut attempt = 0;
         loop {
             turn.before_request().await;
-            let (text, reasoning, parsed) = self.read(turn, emitter).await?;
+            let (text, reasoning, parsed) = self.read(turn, schema, emitter).await?;
             let reason = match parsed {
                 Ok(parsed) => {
                     let message = Message::Assistant {
@@ -177,11 +180,13 @@ impl<M: Model> ConstrainedAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
-        let system = prompt::system(self.system.as_deref(), &self.registry, self.reasoning);
+        let registry = turn.visible(&self.registry);
+        let schema = reply_schema(&registry, self.reasoning);
+        let system = prompt::system(self.system.as_deref(), &registry, self.reasoning);
         begin(turn, Some(system));
         let mut calls = turn.conversation.messages().len();
         loop {
-            match self.reply(turn, emitter).await? {
+            match self.reply(turn, &schema, emitter).await? {
                 ParsedReply::Answer { reasoning, content } => {
                     if let Some(text) = reasoning {
                         emitter.emit(Event::Thought { text }).await;
@@ -201,7 +206,7 @@ impl<M: Model> ConstrainedAgent<M> {
                     emitter.emit(Event::Thought { text }).await;
                     calls += 1;
                     let call = ToolCall::new(format!("call-{calls}"), tool, arguments);
-                    for outcome in turn.call_all(&self.registry, vec![call]).await {
+                    for outcome in turn.call_all(&registry, vec![call]).await {
                         let (tool, status) = (outcome.tool().to_owned(), outcome.status());
                         let text = prompt::result(&tool, status, outcome.into_result().text());
                         turn.conversation.push(Message::User { text });

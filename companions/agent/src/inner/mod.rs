@@ -145,6 +145,13 @@ impl Turn {
         self.answer_schema.as_deref()
     }
 
+    /// Returns a registry with the tools that the run may see, from which an inner agent makes its listing at its start; see
+    /// [`Registry::visible_to`].
+    #[must_use]
+    pub fn visible(&self, registry: &Registry) -> Registry {
+        registry.visible_to(&self.context)
+    }
+
     /// Takes the feedback that the model is to get before it goes on.
     #[must_use]
     pub fn feedback(&self) -> Option<String> {

@@ -36,11 +36,12 @@ impl<M: Model> ToolCallingAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
+        let registry = turn.visible(&self.registry);
         begin(turn, self.system.clone());
         loop {
             turn.before_request().await;
             let messages = turn.conversation.messages();
-            let mut request = Request::new(&messages).tools(&self.registry);
+            let mut request = Request::new(&messages).tools(&registry);
             request.response_schema = turn.answer_schema();
             let (text, calls, reasoning) =
                 read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
@@ -65,7 +66,7 @@ impl<M: Model> ToolCallingAgent<M> {
             }
             turn.conversation.push(message);
             emitter.emit(Event::Thought { text }).await;
-            for outcome in turn.call_all(&self.registry, calls).await {
+            for outcome in turn.call_all(&registry, calls).await {
                 turn.conversation.push(Message::Tool {
                     call_id: outcome.id().to_owned(),
                     tool: outcome.tool().to_owned(),

@@ -29,4 +29,5 @@ mod tools;
 mod tracing;
 mod truth;
 mod typed;
+mod visible;
 mod wellformed;

@@ -71,7 +71,8 @@ impl<M: Model> ReActAgent<M> {
     }
 
     async fn work(&self, turn: &Turn, emitter: &Emitter) -> Result<(), RunError> {
-        let system = prompt::system(self.system.as_deref(), &self.registry);
+        let registry = turn.visible(&self.registry);
+        let system = prompt::system(self.system.as_deref(), &registry);
         begin(turn, Some(system));
         let stop = ["\nObservation:".to_owned()];
         let (mut calls, mut unclear) = (0_u64, 0);
@@ -83,7 +84,7 @@ impl<M: Model> ReActAgent<M> {
             let (text, _, reasoning) =
                 read_reply(turn, &self.model, request, emitter, usize::MAX, |text| text).await?;
             drop(messages);
-            let parsed = parse::parse(&text, &self.registry);
+            let parsed = parse::parse(&text, &registry);
             let message = Message::Assistant {
                 text,
                 calls: Vec::new(),
