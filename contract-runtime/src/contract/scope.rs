@@ -204,12 +204,14 @@ pub(crate) struct Inherited {
 pub(crate) struct Gate {
     pub(crate) of: usize,
     pub(crate) outer: Option<Arc<Self>>,
+    /// Whether a call of the batch broke a contract, after which none begins.
+    pub(crate) is_broken: AtomicBool,
 }
 
 impl Gate {
     pub(crate) fn leads_to(&self, registry: usize) -> bool {
         let mut gate = Some(self);
-        while let Some(Self { of, outer }) = gate {
+        while let Some(Self { of, outer, .. }) = gate {
             if *of == registry {
                 return true;
             }

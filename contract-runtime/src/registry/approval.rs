@@ -14,7 +14,7 @@ use crate::contract::approval::{
     Answer, ApprovalRequest, Approver, Asking, Decision, decide, digest, lasting_digest, new_id,
 };
 use crate::contract::observer::Questioning;
-use crate::contract::panics::{discard, ignore_poison};
+use crate::contract::panics::ignore_poison;
 use crate::contract::policy::{Policy, Resolved};
 use crate::contract::scope::{ContractScope, Inherited, PolicyLayer, Scope};
 use crate::tool::CallInput;
@@ -30,7 +30,6 @@ const ROUNDS: usize = 3;
 const WAITING: usize = 1_000;
 const WAITING_EACH: usize = 100;
 
-/// The requests that have no answer yet.
 #[derive(Default)]
 pub(super) struct OpenRequests(Mutex<VecDeque<OpenRequest>>);
 
@@ -162,8 +161,8 @@ impl Registry {
         request: &ApprovalRequest,
     ) -> Option<(usize, Asking)> {
         let mut input = CallInput::from(call);
-        self.inner.give_own_names(&mut input);
         let index = self.inner.position(&input.name)?;
+        self.inner.give_own_names(index, &mut input);
         let mut asking = self.inner.asking(index, &input, context, None);
         asking.caller = request.caller.as_deref().map(Arc::from);
         Some((index, asking))
@@ -171,22 +170,21 @@ impl Registry {
 }
 
 /// One call, with all rounds of questions.
-struct Asked<'r> {
+struct Asked<'r, 'c> {
     inner: &'r Arc<Inner>,
     index: usize,
-    setup: CallSetup<'r>,
+    setup: &'r mut CallSetup<'c>,
     outer: Option<Box<Inherited>>,
     asking: Asking,
     /// Whether the call waits for an answer. If it is dropped meanwhile, it is counted here.
     between_rounds: bool,
 }
 
-impl Drop for Asked<'_> {
+impl Drop for Asked<'_, '_> {
     fn drop(&mut self) {
         if self.between_rounds {
             self.inner.shards.count(Status::Cancelled);
         }
-        discard(std::mem::take(&mut self.setup.context));
     }
 }
 
@@ -221,7 +219,6 @@ impl Inner {
         })
     }
 
-    /// Returns the questions of a call, without any approval.
     fn asking(
         &self,
         index: usize,
@@ -278,24 +275,17 @@ impl Inner {
         lasting_digest(&contract.to_string())
     }
 
-    /// Makes the call of a tool that asks, after the hooks.
     pub(super) async fn ask_first(
         self: &Arc<Self>,
         index: usize,
-        setup: &CallSetup<'_>,
+        setup: &mut CallSetup<'_>,
         outer: Option<Box<Inherited>>,
     ) -> Ending {
-        let (call, context) = (&setup.input, &setup.context);
-        let asking = self.asking(index, call, context, outer.as_deref());
+        let asking = self.asking(index, &setup.input, &setup.context, outer.as_deref());
         let mut asked = Asked {
             inner: self,
             index,
-            setup: CallSetup {
-                index: setup.index,
-                input: (&*call.id, &*call.name, &*call.arguments).into(),
-                context: context.clone(),
-                mode: setup.mode.clone(),
-            },
+            setup,
             outer,
             asking,
             between_rounds: false,
@@ -312,13 +302,12 @@ impl OpenRequest {
     }
 }
 
-/// The caller of a call, or that of the call around it.
 fn caller(context: &Context, outer: Option<&Inherited>) -> Option<Arc<str>> {
     let own = context.caller().map(Arc::from);
     own.or_else(|| outer?.caller.clone())
 }
 
-impl Asked<'_> {
+impl Asked<'_, '_> {
     async fn run(&mut self) -> Ending {
         let answers = self.setup.context.take_answers();
         if !self.setup.mode.only_check
@@ -353,7 +342,7 @@ impl Asked<'_> {
             match &decision {
                 Ok(decision) => questioning.decided(decision),
                 // The question is withdrawn without an answer.
-                Err(FailureKind::Denied { reason }) => {
+                Err(FailureKind::Denied(reason)) => {
                     questioning.decided(&Decision::Denied(reason.clone()));
                 }
                 Err(_) => {}
@@ -386,16 +375,14 @@ impl Asked<'_> {
         outcome
     }
 
-    /// Runs the call up to its end or to a question.
     async fn round(&mut self) -> Ending {
         let _gate = self.inner.pass_gate(self.setup.mode.gate_use).await;
         self.between_rounds = false;
         self.setup.mode.asking = Some(Arc::new(self.asking.clone()));
         let outer = self.outer.as_deref();
-        self.inner.execute(self.index, &self.setup, outer).await
+        self.inner.execute(self.index, self.setup, outer).await
     }
 
-    /// Returns a scope with the observers of the call.
     fn observed(&self) -> Scope {
         let mut scope = Scope::below(ContractScope::current().get());
         scope.observers = self.setup.context.observers_inside(scope.observers);
@@ -480,13 +467,11 @@ impl Asked<'_> {
         // A call that was not decided is not denied for the run, which may ask again.
         before_body(&self.setup.context, decided)
             .await?
-            .map_err(|why| FailureKind::Denied {
-                reason: why.to_owned(),
-            })
+            .map_err(|why| FailureKind::Denied(why.to_owned()))
     }
 
     fn denied(&self, reason: String) -> Ending {
-        self.inner.refused(FailureKind::Denied { reason })
+        self.inner.refused(FailureKind::Denied(reason))
     }
 }
 

@@ -22,7 +22,6 @@ impl AskChange {
         self.tool.as_ref().is_none_or(|name| *name == tool.name)
     }
 
-    /// The method of the builder that said so.
     pub(super) fn method(&self) -> &'static str {
         match (&self.condition, self.asks) {
             (Some(_), true) => "ask",
@@ -72,8 +71,5 @@ pub(super) fn resolve(
         let (tool, location) = tool.place();
         problems.push(BuildProblem::AskStripped { tool, location });
     }
-    if asks.any() {
-        return (changed, Arc::new(asks));
-    }
-    (changed, Arc::clone(&settings.no_asks))
+    (changed, Arc::new(asks))
 }

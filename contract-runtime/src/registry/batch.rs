@@ -10,7 +10,7 @@ use std::task::{Context as Task, Poll};
 
 use super::body::{GateUse, Mode};
 use super::call::{Call, Whole};
-use super::dispatch::not_started;
+use super::dispatch::{TURN_IS_BROKEN, not_started};
 use super::inner::Inner;
 use crate::contract::history::HAS_OTHERS;
 use crate::contract::scope::{ContractScope, Gate};
@@ -77,10 +77,13 @@ async fn run<'r>(
         inner,
         context: context.in_turn(),
         several: calls.len() > 1,
-        stopped: AtomicBool::new(false),
         asked: AtomicBool::new(false),
         inside,
-        gate: Arc::new(Gate { of, outer }),
+        gate: Arc::new(Gate {
+            of,
+            outer,
+            is_broken: AtomicBool::new(false),
+        }),
     };
     let mut outcomes = Vec::with_capacity(calls.len());
     let mut calls = calls.into_iter().peekable();
@@ -93,7 +96,12 @@ async fn run<'r>(
         while let Some(call) = calls.next_if(|call| batch.reads(call)) {
             group.push(call);
         }
-        outcomes.extend(batch.join_bounded(group).await);
+        // Collected, because a future that holds the closure is not known to be `Send`.
+        let group: Vec<_> = group
+            .into_iter()
+            .map(|call| batch.one(call, GateUse::Shared))
+            .collect();
+        outcomes.extend(futures::join_bounded(group, inner.limits.parallel).await);
     }
     outcomes
 }
@@ -102,7 +110,6 @@ struct Batch<'r> {
     inner: &'r Arc<Inner>,
     context: Context,
     several: bool,
-    stopped: AtomicBool,
     /// Whether a call of the batch that is not read-only has not ended yet.
     asked: AtomicBool,
     inside: bool,
@@ -122,60 +129,22 @@ impl<'r> Batch<'r> {
             // An observer of the run has seen the calls before this one end, and may end the run here.
             tokio::task::yield_now().await;
         }
-        if self.asked.load(Ordering::Relaxed) && !self.stopped.load(Ordering::Relaxed) {
+        if self.asked.load(Ordering::Relaxed) && !self.gate.is_broken.load(Ordering::Relaxed) {
             // This call may depend on the one that was not run.
             let reason = "an earlier call of the same turn waits for a person's answer";
             return self.not_started(call, reason).await;
         }
-        if self.inside {
-            return self.one(call, GateUse::None).await;
+        let outcome = self.one(call, GateUse::Exclusive).await;
+        if outcome.status() == Status::Asked {
+            self.asked.store(true, Ordering::Relaxed);
         }
-        if self.waits(&call) {
-            let outcome = self.one(call, GateUse::Exclusive).await;
-            if outcome.status() == Status::Asked {
-                self.asked.store(true, Ordering::Relaxed);
-            }
-            return outcome;
-        }
-        let _gate = self.inner.gate.write().await;
-        self.one(call, GateUse::None).await
+        outcome
     }
 
-    async fn join_bounded(&self, calls: Vec<CallInput<'r>>) -> Vec<Outcome> {
-        // A call that waits for a hook or for approval must not block calls that write, so each call takes the gate for itself.
-        let apart = !self.inside && calls.iter().any(|call| self.waits(call));
-        let _gate = if self.inside || apart {
-            None
-        } else {
-            Some(self.inner.gate.read().await)
-        };
-        let made = calls.into_iter().map(|call| async move {
-            if apart && self.waits(&call) {
-                return self.one(call, GateUse::Shared).await;
-            }
-            let _gate = if apart {
-                Some(self.inner.gate.read().await)
-            } else {
-                None
-            };
-            self.one(call, GateUse::None).await
-        });
-        // Collected, because a future that holds the closure is not known to be `Send`.
-        let made: Vec<_> = made.collect();
-        futures::join_bounded(made, self.inner.limits.parallel).await
-    }
-
-    /// Returns whether a call waits for a hook or a person before it passes the gate.
-    fn waits(&self, call: &CallInput<'_>) -> bool {
-        let entry = self.inner.find(&call.name);
-        self.inner.has_hooks(&self.context) || entry.is_some_and(|entry| entry.asks.any())
-    }
-
-    /// Makes one call, which takes the gate as `gate_use` says, unless the batch holds it already.
+    /// Makes one call. It does not hold the gate while it waits for a hook or for approval, so that others may pass.
     async fn one(&self, mut call: CallInput<'r>, gate_use: GateUse) -> Outcome {
-        if self.stopped.load(Ordering::Relaxed) {
-            let reason = "an earlier call of the same turn broke a contract";
-            return self.not_started(call, reason).await;
+        if self.gate.is_broken.load(Ordering::Relaxed) {
+            return self.not_started(call, TURN_IS_BROKEN).await;
         }
         let entry = self.inner.find(&call.name);
         if self.several && entry.is_some_and(|entry| entry.tool.alone) {
@@ -183,13 +152,13 @@ impl<'r> Batch<'r> {
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),
-            gate_use,
+            gate_use: if self.inside { GateUse::None } else { gate_use },
             ..Mode::default()
         };
         call.context = take(&mut call.context).or(&self.context);
         let outcome = Call::<Whole>::new(self.inner, call, mode).await;
         if outcome.status() == Status::Violation {
-            self.stopped.store(true, Ordering::Relaxed);
+            self.gate.is_broken.store(true, Ordering::Relaxed);
         }
         outcome
     }

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::runtime::{Handle, Runtime};
@@ -16,7 +16,7 @@ use crate::contract::panics::{discard, ignore_poison};
 use crate::contract::scope::ContractScope;
 use crate::contract::thread;
 use crate::futures;
-use crate::schema::arguments::Examined;
+use crate::schema::arguments::{Examined, escaped};
 use crate::tool::Context;
 use crate::tool::call::Call;
 use crate::tool::failure::{FailureKind, Stopped};
@@ -32,9 +32,8 @@ pub(super) async fn off_the_async_threads(
     context: &Context,
     mut scope: ContractScope,
 ) -> Answer {
-    let Some(place) = BlockingSlot::take(inner) else {
-        let limit = inner.limits.blocking;
-        return (Err(FailureKind::Overloaded { limit }), None);
+    let Ok(place) = Arc::clone(&inner.blocking).try_acquire_owned() else {
+        return (Err(FailureKind::Overloaded(inner.limits.blocking)), None);
     };
     let cancellation = context.token();
     let deadline = job.deadline;
@@ -42,12 +41,13 @@ pub(super) async fn off_the_async_threads(
     let mut guard = job.cancel_guard();
     let (send, receive) = oneshot::channel::<Answer>();
     let registry = Arc::clone(inner);
-    let start = Start::default();
-    let waiting = Waiting(start.clone(), scope.clone());
+    // The body sets it to begin, and its caller to give it up: the first one decides.
+    let decided = Arc::new(AtomicBool::new(false));
+    let waiting = Waiting(Arc::clone(&decided), scope.clone());
     let context = context.clone();
     let work = move || {
         let place = place;
-        if !start.begin() {
+        if decided.swap(true, Ordering::AcqRel) {
             return;
         }
         INSIDE.set(true);
@@ -69,50 +69,27 @@ pub(super) async fn off_the_async_threads(
         let why = "no thread could be started for the tool";
         return (Err(body::impossible(why)), None);
     }
-    let mut examined = None;
-    let answered = async {
-        match receive.await {
-            Ok((ran, made)) => {
-                examined = made;
-                ran
-            }
-            Err(_) => Err(body::impossible(
-                "the runtime was shut down before the tool ran",
-            )),
-        }
-    };
-    let ran = match body::until(answered, cancellation, deadline).await {
-        Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
-            after,
-            stopped: waiting.give_up(),
-        }),
-        Err(FailureKind::Cancelled { .. }) => Err(body::cancelled(waiting.give_up())),
-        ended => {
+    match body::until(receive, cancellation, deadline).await {
+        Ok(answer) => {
             guard.0 = None;
-            ended.unwrap_or_else(Err)
+            let why = "the runtime was shut down before the tool ran";
+            answer.unwrap_or_else(|_| (Err(body::impossible(why)), None))
         }
-    };
-    (ran, examined)
-}
-
-/// Decides once whether a body begins or its caller gives it up, so that no body begins after its call has ended.
-#[derive(Clone, Default)]
-struct Start(Arc<AtomicBool>);
-
-impl Start {
-    /// Begins the body; returns false if the caller has given it up.
-    fn begin(&self) -> bool {
-        !self.0.swap(true, Ordering::AcqRel)
+        Err(FailureKind::GivenUp(cause, _)) => {
+            let given_up = FailureKind::GivenUp(cause, waiting.give_up());
+            (Err(given_up), None)
+        }
+        Err(ended) => (Err(ended), None),
     }
 }
 
-/// A call that waits for its body. Dropping it keeps a body from beginning.
-struct Waiting(Start, ContractScope);
+/// A call that waits for its body. Dropping it keeps a body from beginning, so that none begins after its call has ended.
+struct Waiting(Arc<AtomicBool>, ContractScope);
 
 impl Waiting {
     /// Keeps the body from beginning. If it has begun, what it does is not made lasting.
     fn give_up(&self) -> Stopped {
-        if self.0.begin() {
+        if !self.0.swap(true, Ordering::AcqRel) {
             return Stopped::NotStarted;
         }
         if let Some(scope) = self.1.get() {
@@ -128,47 +105,28 @@ impl Drop for Waiting {
     }
 }
 
-/// A permit for one of the blocking bodies that may run at once.
-struct BlockingSlot(Arc<AtomicUsize>);
-
-impl BlockingSlot {
-    fn take(inner: &Inner) -> Option<Self> {
-        let count = Arc::clone(&inner.blocking);
-        if count.fetch_add(1, Ordering::Relaxed) >= inner.limits.blocking {
-            count.fetch_sub(1, Ordering::Relaxed);
-            return None;
-        }
-        Some(Self(count))
-    }
-}
-
-impl Drop for BlockingSlot {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
 thread_local! {
     // Whether this thread runs the body of a `blocking` tool, which may wait for async calls.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Why a thread cannot wait for a call.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Problem {
-    /// The thread runs async code.
-    Inside,
-    /// The thread is ending: it runs the destructors of its thread-local values.
-    Ending,
-}
-
-#[inline]
-pub(super) fn problem() -> Option<Problem> {
-    match Handle::try_current() {
-        Ok(_) if !INSIDE.get() => Some(Problem::Inside),
-        Err(error) if error.is_thread_local_destroyed() => Some(Problem::Ending),
-        _ => thread::is_ending().then_some(Problem::Ending),
-    }
+/// Returns why this thread cannot wait for a call of this tool, if it cannot.
+pub(super) fn problem(tool: &str) -> Option<String> {
+    let is_ending = match Handle::try_current() {
+        Ok(_) if !INSIDE.get() => {
+            return Some(
+                "`blocking` was used inside an async runtime; await the call instead".into(),
+            );
+        }
+        Err(error) if error.is_thread_local_destroyed() => true,
+        _ => thread::is_ending(),
+    };
+    is_ending.then(|| {
+        format!(
+            "`{}` was not started, because its thread is ending and cannot wait; call it before, or on another thread",
+            escaped(tool)
+        )
+    })
 }
 
 /// Idle runtimes, which are used again because creating one takes ten times as long as a short call.
@@ -183,18 +141,16 @@ pub(super) fn wait<T>(call: impl Future<Output = T>) -> Option<T> {
         return Some(runtime.block_on(call));
     }
     let idle = ignore_poison(IDLE.lock()).pop();
-    let Some(runtime) = idle.or_else(new_runtime) else {
+    let start = || {
+        let mut builder = tokio::runtime::Builder::new_current_thread();
+        builder.enable_all().build().ok()
+    };
+    let Some(runtime) = idle.or_else(start) else {
         return futures::now_or_never(pin!(call));
     };
     let ended = runtime.block_on(call);
     put_back(runtime);
     Some(ended)
-}
-
-#[cold]
-fn new_runtime() -> Option<Runtime> {
-    let mut builder = tokio::runtime::Builder::new_current_thread();
-    builder.enable_all().build().ok()
 }
 
 fn put_back(runtime: Runtime) {

@@ -22,14 +22,12 @@ use crate::tool::context::{CallInfo, Context, Deadline, now};
 use crate::tool::context::{CancelOnDrop, CancellationToken};
 use crate::tool::context_params::{CallExtensions, Sources};
 use crate::tool::dynamic::Runs;
-use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::failure::{Cause, FailureKind, Stopped};
 use crate::tool::reply::Reply;
 
 const NOT_SYNC: &str = "an async body was met where a sync one was promised";
 const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to enforce it; call it inside one";
 
-/// Runs a sync body, which `call` starts, on this thread.
-#[inline]
 pub(super) fn inline<'c>(scope: &mut ContractScope, call: impl FnOnce() -> Running<'c>) -> Reply {
     match scope.lend(|| guard(call)) {
         Ok(Running::Done(reply)) => reply,
@@ -54,9 +52,8 @@ pub(super) fn impossible(why: &str) -> FailureKind {
     FailureKind::before_body(Status::Failed, why)
 }
 
-pub(super) fn cancelled(stopped: Stopped) -> FailureKind {
-    let reason = "the call was cancelled";
-    FailureKind::Cancelled { reason, stopped }
+fn cancelled(stopped: Stopped) -> FailureKind {
+    FailureKind::GivenUp(Cause::Cancelled("the call was cancelled"), stopped)
 }
 
 /// Starts an async body with `call`. The error is the reply of a call that ended before its first poll.
@@ -151,11 +148,9 @@ pub(super) async fn before_body<T>(
     future: impl Future<Output = T>,
 ) -> Result<T, FailureKind> {
     match until(future, context.token(), earlier(context.deadline(), None)).await {
-        Err(FailureKind::Cancelled { .. }) => Err(cancelled(Stopped::NotStarted)),
-        Err(FailureKind::TimedOut { after, .. }) => Err(FailureKind::TimedOut {
-            after,
-            stopped: Stopped::NotStarted,
-        }),
+        Err(FailureKind::GivenUp(cause, _)) => {
+            Err(FailureKind::GivenUp(cause, Stopped::NotStarted))
+        }
         ended => ended,
     }
 }
@@ -193,7 +188,6 @@ pub(super) struct Job {
 }
 
 impl Job {
-    #[inline]
     pub(super) fn new(entry: &Entry, setup: &CallSetup<'_>) -> Self {
         let deadline = earlier(setup.context.deadline(), entry.timeout);
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(setup, deadline)));
@@ -206,7 +200,6 @@ impl Job {
     }
 
     /// Returns why the call must not begin, if it was cancelled or its time is over.
-    #[inline]
     pub(super) fn too_late(&self, context: &Context) -> Option<FailureKind> {
         let token = context.token();
         if token.is_some_and(CancellationToken::is_cancelled) {
@@ -216,8 +209,6 @@ impl Job {
         Some(passed.timed_out(Stopped::NotStarted))
     }
 
-    /// Returns the request for the generated code.
-    #[inline]
     pub(super) fn request<'c>(
         &'c self,
         inner: &'c Inner,
@@ -246,7 +237,6 @@ impl Job {
     }
 
     /// Ends the job and returns the corrected arguments, if any had to be corrected.
-    #[inline]
     pub(super) fn conclude(self) -> Option<Box<Examined>> {
         drop(self.own);
         self.examined.into_inner()
@@ -254,8 +244,6 @@ impl Job {
 }
 
 impl Inner {
-    /// Returns the scope of a call that begins.
-    #[inline]
     pub(super) fn scope(
         &self,
         index: usize,
@@ -363,7 +351,6 @@ pub(super) struct Mode {
 }
 
 impl Mode {
-    /// Returns whether this is a call, and neither a check nor a trial.
     pub(super) fn is_a_call(&self) -> bool {
         !self.only_check && self.policy().is_none()
     }
@@ -377,18 +364,16 @@ impl Mode {
 /// A deadline, and its distance from the beginning of the call.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct At {
-    pub(super) at: Instant,
-    pub(super) after: Duration,
+    at: Instant,
+    after: Duration,
 }
 
 impl At {
-    pub(super) fn timed_out(self, stopped: Stopped) -> FailureKind {
-        let after = self.after;
-        FailureKind::TimedOut { after, stopped }
+    fn timed_out(self, stopped: Stopped) -> FailureKind {
+        FailureKind::GivenUp(Cause::OutOfTime(self.after), stopped)
     }
 }
 
-#[inline]
 fn earlier(context: Option<Instant>, timeout: Option<Duration>) -> Option<At> {
     if context.is_none() && timeout.is_none() {
         return None;

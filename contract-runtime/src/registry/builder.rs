@@ -1,16 +1,15 @@
 //! Builds a registry.
 
-mod approval;
-
 use std::any::TypeId;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::future::Future;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::mem::take;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use tokio::sync::RwLock;
+use tokio::sync::{RwLock, Semaphore};
 
 use super::Registry;
 use super::approval::OpenRequests;
@@ -22,6 +21,7 @@ use super::statistics::Shards;
 use super::visible::Visibility;
 use super::{findings, methods};
 use crate::contract::ToolFunction;
+use crate::contract::approval::{ApprovalRequest, Approver, Decision};
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::schema::TypeSchemas;
@@ -63,12 +63,9 @@ pub struct Builder {
     shared: Values,
     per_call: HashSet<TypeId>,
     layer: PolicyLayer,
+    settings: Settings,
     observer: Observer,
-    overrides: BTreeMap<String, Policy>,
     limits: Limits,
-    timeout: Option<Duration>,
-    coerce: bool,
-    ignore_unknown_keys: bool,
     without_contexts: bool,
     /// It gets some of the tools that its conditions were written for.
     partial: bool,
@@ -77,8 +74,6 @@ pub struct Builder {
     empty: Option<String>,
     before: CallHooks,
     pub(super) visibility: Visibility,
-    asks: Vec<AskChange>,
-    /// How many states were added.
     states: usize,
     /// The packages of `package`, until `only` says which tools are meant.
     packages: Vec<String>,
@@ -263,13 +258,13 @@ impl Builder {
 
     /// Sets the policy of every condition for which neither its author nor the run chose one.
     pub fn policy(mut self, policy: Policy) -> Self {
-        self.layer.policy = Some(policy);
+        self.settings.policy = Some(policy);
         self
     }
 
     /// Overrides the policy of all conditions of one tool, whatever its author chose.
     pub fn override_policy(mut self, tool: impl Into<String>, policy: Policy) -> Self {
-        self.overrides.insert(tool.into(), policy);
+        self.settings.overrides.insert(tool.into(), policy);
         self
     }
 
@@ -281,7 +276,7 @@ impl Builder {
 
     /// Sets the timeout of every async and `blocking` tool that has none of its own.
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.timeout = Some(timeout);
+        self.settings.timeout = Some(timeout);
         self
     }
 
@@ -306,7 +301,7 @@ impl Builder {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn coerce(mut self, coerce: bool) -> Self {
-        self.coerce = coerce;
+        self.settings.coerce = coerce;
         self
     }
 
@@ -332,7 +327,7 @@ impl Builder {
     /// # Ok::<(), BuildError>(())
     /// ```
     pub fn ignore_unknown_keys(mut self, ignore: bool) -> Self {
-        self.ignore_unknown_keys = ignore;
+        self.settings.ignore_unknown_keys = ignore;
         self
     }
 
@@ -387,6 +382,101 @@ impl Builder {
         F: Future<Output = Result<(), String>> + Send + 'static,
     {
         self.before.add(ask);
+        self
+    }
+
+    /// Sets who decides on calls that ask, if neither the call nor its run has an approver.
+    ///
+    /// The call waits for the decision, up to the deadline and the cancellation of its caller; while it waits nothing of it is
+    /// held, and the timeout of the tool begins anew behind it. Without an approver the call ends as
+    /// [`asked`](crate::Status::Asked), and the caller may make it again with an [`Answer`](crate::approval::Answer). A call that a tool
+    /// makes is denied, unless the decision is there at once or the call is one of a [`Run`](crate::Run) of its own, such as of an
+    /// agent in the tool. An approver that panics has denied.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::approval::{Approval, Decision};
+    /// use contract_runtime::Status;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(destructive, confirm = "Cancel order {order_id}?")]
+    /// fn cancel(order_id: String) {}
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), BuildError> {
+    /// let registry = Registry::builder()
+    ///     .tool(cancel)
+    ///     .approver(async |request| match request.questions[0].text.as_str() {
+    ///         "Cancel order \"W1\"?" => Decision::Approved(Approval::Once),
+    ///         _ => Decision::Denied("only W1 may be cancelled".to_owned()),
+    ///     })
+    ///     .build()?;
+    /// let call = |id| ToolCall::new("1", "cancel", format!(r#"{{"order_id":"{id}"}}"#));
+    /// assert!(registry.call(call("W1")).await.is_ok());
+    /// let denied = registry.call(call("W2")).await;
+    /// assert_eq!(denied.status(), Status::Denied);
+    /// assert_eq!(denied.error().unwrap(), "not started, because it was denied: only W1 may be cancelled");
+    /// # Ok(()) }
+    /// ```
+    pub fn approver<F>(
+        mut self,
+        approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        F: Future<Output = Decision> + Send + 'static,
+    {
+        self.layer.approver = Some(Approver::new(approver));
+        self
+    }
+
+    /// Lets a person decide where the precondition with this id does not hold, which its author made a refusal.
+    ///
+    /// Conditions have an id from `id = ".."`; those of a dynamic tool are known by their names.
+    pub fn ask(self, tool: impl Into<String>, condition: impl Into<String>) -> Self {
+        self.changing(Some(tool.into()), Some(condition.into()), true)
+    }
+
+    /// Makes a refusal of the precondition with this id, about which its author asks.
+    pub fn without_ask(self, tool: impl Into<String>, condition: impl Into<String>) -> Self {
+        self.changing(Some(tool.into()), Some(condition.into()), false)
+    }
+
+    /// Lets a person decide on every call of a tool, as `#[tool(confirm = "..")]` does.
+    pub fn confirm(self, tool: impl Into<String>) -> Self {
+        self.changing(Some(tool.into()), None, true)
+    }
+
+    /// Removes the question about every call of a tool.
+    pub fn without_confirm(self, tool: impl Into<String>) -> Self {
+        self.changing(Some(tool.into()), None, false)
+    }
+
+    /// Asks nobody about every call of any tool, where a person has agreed to all of them; a later
+    /// [`confirm`](Self::confirm) of one tool holds. What conditions ask is not touched.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    ///
+    /// /// Cancel an order.
+    /// #[tool(confirm = "Cancel order {id}?")]
+    /// fn cancel(id: u32) -> u32 {
+    ///     id
+    /// }
+    ///
+    /// let registry = Registry::builder().tool(cancel).without_confirms().build()?;
+    /// let outcome = registry.call(ToolCall::new("1", "cancel", r#"{"id":7}"#)).blocking();
+    /// assert_eq!(outcome.output(), Some("7"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    pub fn without_confirms(self) -> Self {
+        self.changing(None, None, false)
+    }
+
+    fn changing(mut self, tool: Option<String>, condition: Option<String>, asks: bool) -> Self {
+        self.settings.asks.push(AskChange {
+            tool,
+            condition,
+            asks,
+        });
         self
     }
 
@@ -456,8 +546,8 @@ impl Builder {
             .iter()
             .map(|entry| narrowed(&added, entry))
             .collect();
-        self.overrides.clear();
-        self.asks.clear();
+        self.settings.overrides.clear();
+        self.settings.asks.clear();
         self.partial = true;
         // A result is judged whole.
         self.limits.output_chars = usize::MAX;
@@ -473,15 +563,12 @@ impl Builder {
     /// conditions that ask the history about a function that is not a tool.
     pub fn build(mut self) -> Result<Registry, BuildError> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        let overrides = std::mem::take(&mut self.overrides);
-        for name in overrides.keys() {
-            self.expect("override_policy", name);
-        }
-        for change in std::mem::take(&mut self.asks) {
-            if let Some(tool) = &change.tool {
-                self.expect(change.method(), tool);
-            }
-            self.asks.push(change);
+        let overridden = self.settings.overrides.keys();
+        let overridden = overridden.map(|tool| ("override_policy", tool.clone()));
+        let asks = self.settings.asks.iter();
+        let asks = asks.filter_map(|change| Some((change.method(), change.tool.clone()?)));
+        for (method, tool) in overridden.chain(asks).collect::<Vec<_>>() {
+            self.expect(method, &tool);
         }
         if let Some(package) = self.empty.take().filter(|_| self.tools.is_empty()) {
             self.problems.push(BuildProblem::NoTools { package });
@@ -490,21 +577,11 @@ impl Builder {
         self.tools
             .sort_by(|one, other| (&one.name, &one.location).cmp(&(&other.name, &other.location)));
         self.check_names();
-        let settings = Settings {
-            coerce: self.coerce,
-            ignore_unknown_keys: self.ignore_unknown_keys,
-            timeout: self.timeout,
-            policy: self.layer.policy,
-            asks: self.asks,
-            no_asks: Arc::default(),
-        };
         let mut types = TypeSchemas::default();
-        let mut problems = self.problems;
+        let mut problems = take(&mut self.problems);
         let mut entries = Vec::with_capacity(self.tools.len());
-        for tool in self.tools {
-            let overruled = overrides.get(&*tool.name).copied();
-            let Some(entry) = Entry::new(tool, overruled, &settings, &mut types, &mut problems)
-            else {
+        for tool in take(&mut self.tools) {
+            let Some(entry) = Entry::new(tool, &self.settings, &mut types, &mut problems) else {
                 continue;
             };
             findings::judge(&entry, &mut problems);
@@ -530,12 +607,9 @@ impl Builder {
         if !problems.is_empty() {
             return Err(BuildError::new(problems));
         }
+        self.layer.policy = self.settings.policy;
         self.layer.watchers.clone_from(&self.observer.watchers);
-        let name = |entry: &Entry| Box::from(entry.tool.name());
-        let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
         let inner = Inner {
-            places: entries.iter().map(name).zip(0..).collect(),
-            renames: entries.iter().any(renamed),
             entries,
             shared: self.shared,
             shards: Shards::new(&self.layer),
@@ -544,8 +618,8 @@ impl Builder {
             program: self.program,
             before: self.before,
             visibility: self.visibility,
-            running: AtomicUsize::new(0),
-            blocking: Arc::default(),
+            calls: self.limits.calls.map(permits),
+            blocking: Arc::new(permits(self.limits.blocking)),
             gate: RwLock::new(()),
             exports: Default::default(),
             open_requests: OpenRequests::default(),
@@ -591,6 +665,10 @@ impl Builder {
     }
 }
 
+fn permits(most: usize) -> Semaphore {
+    Semaphore::new(most.min(Semaphore::MAX_PERMITS))
+}
+
 fn narrowed(added: &[Tool], entry: &Entry) -> Tool {
     let wanted = &entry.tool;
     let same = |tool: &&Tool| {
@@ -603,7 +681,7 @@ fn narrowed(added: &[Tool], entry: &Entry) -> Tool {
         named && tool.location == wanted.location
     };
     let own = added.iter().rfind(same).cloned();
-    let mut tool = own.unwrap_or_else(|| entry.whole_tool());
+    let mut tool = own.unwrap_or_else(|| entry.tool.clone());
     tool.name.clone_from(&wanted.name);
     tool.timeout = entry.timeout;
     tool.coerce = entry.inputs.coerce;

@@ -9,15 +9,15 @@ use std::task::{Context as Task, Poll};
 
 use super::blocking;
 use super::body::{CallSetup, Mode};
+use super::dispatch::not_started;
 use super::inner::Inner;
 use crate::contract::panics::discard;
 use crate::contract::policy::Policy;
 use crate::contract::scope::Phase;
 use crate::futures::now_or_never;
-use crate::schema::arguments::escaped;
 use crate::tool::CallInput;
 use crate::tool::dynamic::Runs;
-use crate::tool::failure::{FailureKind, Stopped};
+use crate::tool::failure::FailureKind;
 use crate::tool::outcome::Ending;
 use crate::tool::{Context, Outcome};
 
@@ -47,7 +47,6 @@ pub struct Check;
 impl Form for Whole {
     type Output = Outcome;
 
-    #[inline]
     fn of(ending: Ending, input: &mut CallInput<'_>) -> Outcome {
         Outcome {
             id: take(&mut input.id).into_owned(),
@@ -60,7 +59,6 @@ impl Form for Whole {
 impl Form for Text {
     type Output = Result<String, Outcome>;
 
-    #[inline]
     fn of(ending: Ending, input: &mut CallInput<'_>) -> Self::Output {
         match ending.end {
             Ok(output) => Ok(output.text),
@@ -140,7 +138,6 @@ impl<'r> Call<'r> {
     /// assert_eq!(divide(r#"{"dividend":6,"divisor":0}"#).await, "cannot divide by zero, got divisor = 0");
     /// # Ok(()) }
     /// ```
-    #[inline]
     pub fn text(self) -> Call<'r, Text> {
         Call {
             inner: self.inner,
@@ -180,11 +177,12 @@ impl Call<'_, Check> {
 
 impl<'r, F: Form> Call<'r, F> {
     pub(super) fn new(inner: &'r Arc<Inner>, mut input: CallInput<'r>, mode: Mode) -> Self {
-        if inner.renames {
-            inner.give_own_names(&mut input);
+        let index = inner.position(&input.name);
+        if let Some(index) = index {
+            inner.give_own_names(index, &mut input);
         }
         let begin = Some(CallSetup {
-            index: inner.position(&input.name),
+            index,
             context: take(&mut input.context),
             input,
             mode,
@@ -214,7 +212,6 @@ impl<'r, F: Form> Call<'r, F> {
     }
 
     /// Makes the call, if nothing of it has to be waited for.
-    #[inline]
     fn at_once(&mut self) -> Option<F::Output> {
         let setup = self.begin.as_mut()?;
         let ending = self.inner.dispatch_now(setup)?;
@@ -250,18 +247,13 @@ impl<'r, F: Form> Call<'r, F> {
             };
         };
         let entry = begin.index.and_then(|index| self.inner.entries.get(index));
-        let mut names = CallInput {
-            id: begin.input.id.to_string().into(),
-            name: begin.input.name.to_string().into(),
-            arguments: "".into(),
-            context: Context::new(),
-        };
+        let (id, name) = (begin.input.id.to_string(), begin.input.name.to_string());
+        let mut names = CallInput::from((id, name, ""));
         let waits = entry.is_some_and(|entry| entry.tool.runs != Runs::Here);
         let asks =
             self.inner.has_hooks(&begin.context) || entry.is_some_and(|entry| entry.asks.any());
-        let end = match blocking::problem() {
-            Some(problem) if waits => {
-                let why = problem.why(&names.name);
+        let end = match blocking::problem(&names.name) {
+            Some(why) if waits => {
                 return F::of(self.inner.refused(FailureKind::Failed(why)), &mut names);
             }
             None if waits || asks => match blocking::wait(&mut self) {
@@ -271,10 +263,7 @@ impl<'r, F: Form> Call<'r, F> {
             // A hook that answers at once refuses at the second poll.
             _ => match (0..2).find_map(|_| now_or_never(Pin::new(&mut self))) {
                 Some(end) => return end,
-                None => FailureKind::Cancelled {
-                    reason: NOT_AT_ONCE,
-                    stopped: Stopped::NotStarted,
-                },
+                None => not_started(NOT_AT_ONCE),
             },
         };
         F::of(Ending::failed(end, Phase::BeforeBody), &mut names)
@@ -284,25 +273,9 @@ impl<'r, F: Form> Call<'r, F> {
 const OVER: &str = "a call was polled after it had ended";
 const NOT_AT_ONCE: &str = "a hook or the approver did not answer at once, and `blocking` cannot wait inside an async runtime";
 
-impl blocking::Problem {
-    /// Returns why a tool that has to be waited for was not started.
-    fn why(self, tool: &str) -> String {
-        match self {
-            Self::Inside => {
-                "`blocking` was used inside an async runtime; await the call instead".to_owned()
-            }
-            Self::Ending => format!(
-                "`{}` was not started, because its thread is ending and cannot wait; call it before, or on another thread",
-                escaped(tool)
-            ),
-        }
-    }
-}
-
 impl<F: Form> Future for Call<'_, F> {
     type Output = F::Output;
 
-    #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
         let inner = this.inner;
@@ -311,7 +284,7 @@ impl<F: Form> Future for Call<'_, F> {
         }
         if let Some(mut setup) = this.begin.take() {
             this.running = Some(Box::pin(async move {
-                let ending = inner.dispatch(&setup).await;
+                let ending = inner.dispatch(&mut setup).await;
                 concluded::<F>(ending, &mut setup)
             }));
         }
@@ -322,8 +295,6 @@ impl<F: Form> Future for Call<'_, F> {
     }
 }
 
-/// Returns the result of a call that has ended.
-#[inline]
 fn concluded<F: Form>(ending: Ending, setup: &mut CallSetup<'_>) -> F::Output {
     if !setup.context.is_empty() {
         // It may hold the caller's last handle of a value whose destructor panics.

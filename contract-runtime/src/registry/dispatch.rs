@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::mem::take;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use tracing::Instrument as _;
 use tracing::level_filters::LevelFilter;
@@ -17,7 +18,7 @@ use crate::contract::scope::{ContractScope, Inherited, Phase, Scope};
 use crate::schema::arguments::{Examined, InvalidArguments, escaped};
 use crate::tool::call::Call;
 use crate::tool::dynamic::Runs;
-use crate::tool::failure::{Failure, FailureKind, Stopped};
+use crate::tool::failure::{Cause, Failure, FailureKind, Stopped};
 use crate::tool::observe::{ObservedCall, process_observes_calls};
 use crate::tool::outcome::{Effect, Ending, Notes, Outcome, OutputKind};
 use crate::tool::reply::Reply;
@@ -25,11 +26,15 @@ use crate::tool::{Content, Status};
 
 impl Inner {
     /// Makes the call of a tool that waits for nothing, or of an unknown one. It does nothing about any other.
-    #[inline]
     pub(super) fn dispatch_now(&self, setup: &CallSetup<'_>) -> Option<Ending> {
         let waits = |entry: &Entry| entry.tool.runs != Runs::Here || entry.asks.any();
         let entry = setup.index.and_then(|index| self.entries.get(index));
-        if self.has_hooks(&setup.context) || entry.is_some_and(waits) || self.is_followed(setup) {
+        let passes_gate = setup.mode.gate_use != GateUse::None;
+        if passes_gate
+            || self.has_hooks(&setup.context)
+            || entry.is_some_and(waits)
+            || self.is_followed(setup)
+        {
             return None;
         }
         let outer = ContractScope::inherited();
@@ -40,19 +45,15 @@ impl Inner {
     }
 
     /// Whether a call is made inside a span, or observers are told of it.
-    #[inline]
     fn is_followed(&self, setup: &CallSetup<'_>) -> bool {
         self.is_observed(setup) || LevelFilter::current() >= LevelFilter::INFO
     }
 
-    #[inline]
     fn is_observed(&self, setup: &CallSetup<'_>) -> bool {
         self.observer.observes_calls() || setup.context.observes_calls() || process_observes_calls()
     }
 
-    /// Makes a call.
-    #[inline]
-    pub(super) async fn dispatch(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
+    pub(super) async fn dispatch(self: &Arc<Self>, setup: &mut CallSetup<'_>) -> Ending {
         if self.is_followed(setup) {
             // Boxed, so that the future of every call stays small.
             return Box::pin(self.followed(setup)).await;
@@ -60,10 +61,9 @@ impl Inner {
         self.let_in(setup).await
     }
 
-    /// Makes a call inside a span, and tells its observers.
     #[cold]
-    async fn followed(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
-        let CallSetup { input, context, .. } = setup;
+    async fn followed(self: &Arc<Self>, setup: &mut CallSetup<'_>) -> Ending {
+        let input = &setup.input;
         let span = tracing::info_span!(
             "execute_tool",
             // Both come from outside and could move the cursor of a terminal that shows the log.
@@ -80,15 +80,17 @@ impl Inner {
             let blocking = setup
                 .index
                 .is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
-            let begin = || ObservedCall::begin(input.to_call(), context, &self.observer, blocking);
-            let observed = (self.is_observed(setup) && setup.mode.is_a_call()).then(begin);
+            let observed = (self.is_observed(setup) && setup.mode.is_a_call()).then(|| {
+                let (call, context) = (setup.input.to_call(), &setup.context);
+                ObservedCall::begin(call, context, &self.observer, blocking)
+            });
             let ending = self.let_in(setup).await;
             let Some(observed) = observed else {
                 return ending;
             };
             let outcome = Outcome {
-                id: input.id.to_string(),
-                tool: input.name.to_string(),
+                id: setup.input.id.to_string(),
+                tool: setup.input.name.to_string(),
                 ending,
             };
             observed.end(&outcome);
@@ -104,8 +106,7 @@ impl Inner {
     }
 
     /// Refuses a call for reasons that do not depend on its tool; otherwise asks a person, if it must, and runs it.
-    #[inline]
-    async fn let_in(self: &Arc<Self>, setup: &CallSetup<'_>) -> Ending {
+    async fn let_in(self: &Arc<Self>, setup: &mut CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
         if self.has_hooks(&setup.context)
             && setup.mode.is_a_call()
@@ -136,7 +137,6 @@ impl Inner {
     }
 
     /// Returns the index of the tool, or why the call is refused before its policy and its limits are looked at.
-    #[inline]
     fn admit(
         &self,
         setup: &CallSetup<'_>,
@@ -166,7 +166,6 @@ impl Inner {
     }
 
     /// Begins a call that was let in, unless its run is over, there is no room for it or it is too late.
-    #[inline]
     fn begin<'c>(
         &'c self,
         index: usize,
@@ -177,9 +176,18 @@ impl Inner {
         if context.run_is_over() {
             return Err(self.refused(not_started("an earlier call of the run broke a contract")));
         }
+        // Others of the batch may have run while this one waited for the gate.
+        if setup
+            .mode
+            .gate
+            .as_ref()
+            .is_some_and(|gate| gate.is_broken.load(Ordering::Relaxed))
+        {
+            return Err(self.refused(not_started(TURN_IS_BROKEN)));
+        }
         let Some(permit) = CallPermit::take(self) else {
             let limit = self.limits.calls.unwrap_or_default();
-            return Err(self.refused(FailureKind::Overloaded { limit }));
+            return Err(self.refused(FailureKind::Overloaded(limit)));
         };
         let entry = &self.entries[index];
         let job = Job::new(entry, setup);
@@ -190,8 +198,6 @@ impl Inner {
         Ok((job, scope, permit))
     }
 
-    /// Runs a sync body on this thread.
-    #[inline]
     fn run_here(&self, index: usize, setup: &CallSetup<'_>, outer: Option<&Inherited>) -> Ending {
         let (job, mut scope, permit) = match self.begin(index, setup, outer) {
             Ok(begun) => begun,
@@ -204,8 +210,6 @@ impl Inner {
         self.conclude(entry, scope, ran, job.conclude(), permit)
     }
 
-    /// Runs a call that was let in.
-    #[inline]
     pub(super) async fn execute(
         self: &Arc<Self>,
         index: usize,
@@ -241,7 +245,6 @@ impl Inner {
     }
 
     /// Turns the end of a body into the end of its call, and counts it.
-    #[inline]
     fn conclude(
         &self,
         entry: &Entry,
@@ -250,23 +253,15 @@ impl Inner {
         examined: Option<Box<Examined>>,
         permit: CallPermit<'_>,
     ) -> Ending {
-        let limit = self.limits.output_chars;
         let place = scope.get().and_then(|scope| {
             scope.conclude();
             scope.place.as_deref()
         });
-        let clean = scope.get().is_none_or(Scope::is_clean) && examined.is_none();
         let phase = match &ran {
             Err(FailureKind::Checked) => Phase::BeforeBody,
             _ => scope.phase(),
         };
-        let (end, notes) = match ran {
-            Ok(mut output) if clean => {
-                cap(&mut output, limit);
-                (Ok(output), None)
-            }
-            ran => recorded(entry, &scope, ran, limit, examined),
-        };
+        let (end, notes) = recorded(entry, &scope, ran, self.limits.output_chars, examined);
         let effect = match &end {
             Ok(_) if phase == Phase::BeforeBody => Effect::None,
             Ok(_) => Effect::Complete,
@@ -305,9 +300,10 @@ impl Inner {
     }
 }
 
+pub(super) const TURN_IS_BROKEN: &str = "an earlier call of the same turn broke a contract";
+
 pub(super) fn not_started(reason: &'static str) -> FailureKind {
-    let stopped = Stopped::NotStarted;
-    FailureKind::Cancelled { reason, stopped }
+    FailureKind::GivenUp(Cause::Cancelled(reason), Stopped::NotStarted)
 }
 
 /// The refusal of a tool that calls tools without end.
@@ -319,7 +315,6 @@ fn nested_too_deep(tool: &str, depth: usize, limit: usize) -> FailureKind {
     ))
 }
 
-#[cold]
 fn recorded(
     entry: &Entry,
     scope: &ContractScope,
@@ -344,8 +339,8 @@ fn recorded(
             *error = head_and_tail(Cow::Owned(take(error)), limit).into_owned();
         }
         // The call was given up before its body, while a given or a question was awaited.
-        Err(FailureKind::TimedOut { stopped, .. } | FailureKind::Cancelled { stopped, .. })
-            if *stopped == Stopped::CutOff && scope.phase() == Phase::BeforeBody =>
+        Err(FailureKind::GivenUp(_, stopped @ Stopped::CutOff))
+            if scope.phase() == Phase::BeforeBody =>
         {
             *stopped = Stopped::BeforeBody;
         }

@@ -17,7 +17,7 @@ use crate::tool::spec::Parameter;
 pub type Setup = fn(Builder) -> Builder;
 
 /// One tool of a registry, on trial.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct TriedTool<'r> {
     registry: &'r Registry,
     entry: &'r Entry,

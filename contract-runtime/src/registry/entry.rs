@@ -1,6 +1,7 @@
 //! A tool in a registry, with its settings resolved.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
@@ -33,14 +34,12 @@ use crate::tool::slot::Inputs;
 use crate::tool::spec::Constant;
 
 /// A tool in a registry, with its settings resolved. What is rarely needed is computed at its first use and kept.
-#[derive(Debug)]
 pub(crate) struct Entry {
     pub(crate) tool: Tool,
     pub(crate) inputs: Inputs,
     pub(super) output: Option<Arc<StoredSchema>>,
     /// The conditions of the tool, if an operator has changed which of them ask for approval.
     changed: Option<Box<[Condition]>>,
-    /// The conditions that ask for approval.
     pub(crate) asks: Arc<Asks>,
     /// The conditions as they are published: keywords, sentences and rules.
     lowered: OnceLock<Box<Lowered>>,
@@ -53,35 +52,29 @@ pub(crate) struct Entry {
     pub(crate) secrets: Secrets,
     /// Calls may run side by side.
     pub(crate) read_only: bool,
-    location: OnceLock<Box<str>>,
-    /// The published schema as refusals name it.
-    bounds: OnceLock<Option<Box<Bounds>>>,
 }
 
-/// The published form of the conditions of a tool.
-#[derive(Debug)]
 struct Lowered {
     /// The schema of the arguments as it is published, where conditions change it.
     narrowed: Option<Value>,
     conditions: Vec<PublishedCondition>,
 }
 
+/// The settings of an operator for all tools.
+#[derive(Default)]
 pub(super) struct Settings {
     pub(super) coerce: bool,
     pub(super) ignore_unknown_keys: bool,
     pub(super) timeout: Option<Duration>,
-    /// The policy of the registry.
     pub(super) policy: Option<Policy>,
-    /// The operator's changes of what asks for approval.
+    /// The policies that replace those of the authors, by tool.
+    pub(super) overrides: BTreeMap<String, Policy>,
     pub(super) asks: Vec<AskChange>,
-    /// The empty set of questions, shared by the tools that never ask.
-    pub(super) no_asks: Arc<Asks>,
 }
 
 impl Entry {
     pub(super) fn new(
-        mut tool: Tool,
-        overruled: Option<Policy>,
+        tool: Tool,
         settings: &Settings,
         types: &mut TypeSchemas,
         problems: &mut Vec<BuildProblem>,
@@ -92,7 +85,7 @@ impl Entry {
         }
         let mut description = describe(&tool, problems)?;
         let needs = std::mem::take(&mut description.needs).into_boxed_slice();
-        let schemas = schemas(&mut tool, description, types, problems)?;
+        let schemas = schemas(&tool, description, types, problems)?;
         let mut schema = match schemas.input {
             Ok(schema) => schema,
             Err(source) => {
@@ -108,7 +101,8 @@ impl Entry {
         judge_constants(&tool, &schema, problems);
         schema.ignore_unknown_keys(settings.ignore_unknown_keys);
         let set = |policy, origin| Resolved { policy, origin };
-        let overruled = overruled.map(|policy| set(policy, PolicyOrigin::Override));
+        let overruled = settings.overrides.get(&*tool.name);
+        let overruled = overruled.map(|policy| set(*policy, PolicyOrigin::Override));
         let own = || Some(set(tool.stated().policy?, PolicyOrigin::Tool));
         let policy = overruled.or_else(own);
         let registry = || Some(set(settings.policy?, PolicyOrigin::Registry));
@@ -139,8 +133,6 @@ impl Entry {
             needs,
             secrets,
             read_only: tool.hints.read_only == Some(true),
-            location: OnceLock::new(),
-            bounds: OnceLock::new(),
             tool,
         })
     }
@@ -202,12 +194,6 @@ impl Entry {
         )
     }
 
-    pub(super) fn location(&self) -> &str {
-        let written = || self.tool.location.to_string().into_boxed_str();
-        self.location.get_or_init(written)
-    }
-
-    /// Returns the description of the tool for models.
     pub(super) fn described(&self) -> Cow<'_, str> {
         let text = &self.tool.description;
         if !self.tool.alone {
@@ -217,18 +203,6 @@ impl Entry {
             "{}\n\nCall it by itself: it is refused beside other calls of the same turn.",
             text.trim_end()
         ))
-    }
-
-    /// The tool as it was before its schemas were taken out of it, for another registry.
-    pub(super) fn whole_tool(&self) -> Tool {
-        let mut tool = self.tool.clone();
-        if let Origin::Dynamic { schemas, .. } = &mut tool.origin {
-            *schemas = Some(Box::new(DynamicSchemas {
-                input: Ok(self.inputs.schema.clone()),
-                output: self.output.clone(),
-            }));
-        }
-        tool
     }
 
     /// Adds what the condition demands, in words, to a violation that has no message.
@@ -250,11 +224,7 @@ impl Entry {
     /// Puts the published bounds into a refusal, which knows those of the types.
     #[cold]
     pub(super) fn name_bounds(&self, invalid: &mut InvalidArguments) {
-        let Some(narrowed) = self.narrowed() else {
-            return;
-        };
-        let bounds = || Bounds::new(narrowed).map(Box::new);
-        if let Some(bounds) = self.bounds.get_or_init(bounds) {
+        if let Some(bounds) = self.narrowed().and_then(Bounds::new) {
             bounds.name(&self.inputs.schema, invalid);
         }
     }
@@ -324,17 +294,15 @@ fn judge_constants(tool: &Tool, schema: &InputSchema, problems: &mut Vec<BuildPr
     }
 }
 
-/// The schemas of a tool; those that its author wrote are taken out of it.
 fn schemas(
-    tool: &mut Tool,
+    tool: &Tool,
     description: Description,
     types: &mut TypeSchemas,
     problems: &mut Vec<BuildProblem>,
 ) -> Option<DynamicSchemas> {
-    if let Origin::Dynamic { schemas, .. } = &mut tool.origin {
-        return schemas.take().map(|schemas| *schemas);
+    if let Origin::Dynamic { schemas, .. } = &tool.origin {
+        return Some(DynamicSchemas::clone(schemas));
     }
-    let tool = &*tool;
     let before = problems.len();
     let parameters = parameters(tool, description, problems);
     let described = guard(|| DynamicSchemas {

@@ -39,7 +39,6 @@ pub(super) fn judge(entry: &Entry, problems: &mut Vec<BuildProblem>) {
     }
 }
 
-/// The members of a set of conditions.
 pub(super) fn members<T>(conditions: &[T], set: u64) -> impl Iterator<Item = &T> {
     let numbered = conditions.iter().take(64).enumerate();
     numbered

@@ -1,8 +1,8 @@
 //! The state shared by a registry's clones.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::approval::OpenRequests;
 use super::body::before_body;
@@ -23,9 +23,8 @@ use crate::tool::observe::Observer;
 use crate::tool::run::CallHooks;
 
 pub(crate) struct Inner {
+    /// Sorted by name, in byte order.
     pub(super) entries: Vec<Entry>,
-    /// The index of each tool among the entries, by name.
-    pub(super) places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     pub(super) shared: Values,
     pub(super) shards: Shards,
     pub(super) observer: Observer,
@@ -33,10 +32,10 @@ pub(crate) struct Inner {
     pub(super) program: Option<Program>,
     pub(super) before: CallHooks,
     pub(super) visibility: Visibility,
-    pub(super) running: AtomicUsize,
-    pub(super) blocking: Arc<AtomicUsize>,
-    /// Whether a tool has properties that are exported under other names.
-    pub(super) renames: bool,
+    /// How many calls may begin, if that is limited.
+    pub(super) calls: Option<Semaphore>,
+    /// How many blocking bodies may begin.
+    pub(super) blocking: Arc<Semaphore>,
     pub(super) gate: tokio::sync::RwLock<()>,
     /// Each export that was asked for, made once.
     pub(super) exports: Exports,
@@ -91,9 +90,11 @@ impl Default for Limits {
 }
 
 impl Inner {
-    #[inline]
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+        let entries = &self.entries;
+        entries
+            .binary_search_by(|entry| entry.tool.name().cmp(name))
+            .ok()
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
@@ -101,11 +102,9 @@ impl Inner {
     }
 
     /// Replaces exported names of properties by the names that the tool declares.
-    #[cold]
-    pub(super) fn give_own_names(&self, call: &mut CallInput<'_>) {
-        let schema = self.find(&call.name).map(|entry| &entry.inputs.schema);
-        if let Some(schema) = schema
-            && !schema.renames().is_empty()
+    pub(super) fn give_own_names(&self, index: usize, call: &mut CallInput<'_>) {
+        let schema = &self.entries[index].inputs.schema;
+        if !schema.renames().is_empty()
             && call.arguments.len() <= self.limits.argument_bytes
             && let Some(own) = own_names(&call.arguments, schema)
         {
@@ -136,10 +135,11 @@ impl Inner {
         let Some(history) = context.history() else {
             return;
         };
-        self.give_own_names(&mut call);
-        let Some(entry) = self.find(&call.name) else {
+        let Some(index) = self.position(&call.name) else {
             return history.expect_earlier();
         };
+        self.give_own_names(index, &mut call);
+        let entry = &self.entries[index];
         // A tool that must be the only one of its turn was.
         let _ = history.take_turn(entry.tool.alone);
         let end = if succeeded {
@@ -177,7 +177,7 @@ impl Inner {
             Some(nearest) => format!("; did you mean `{nearest}`?"),
             None => listed(known()),
         };
-        FailureKind::UnknownTool { instead }
+        FailureKind::UnknownTool(instead)
     }
 }
 
@@ -200,22 +200,19 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
 pub(super) struct CallPermit<'r> {
     inner: &'r Inner,
     open: bool,
+    _place: Option<SemaphorePermit<'r>>,
 }
 
 impl<'r> CallPermit<'r> {
-    #[inline]
     pub(super) fn take(inner: &'r Inner) -> Option<Self> {
-        if let Some(limit) = inner.limits.calls {
-            let before = inner.running.fetch_add(1, Ordering::Relaxed);
-            if before >= limit {
-                inner.running.fetch_sub(1, Ordering::Relaxed);
-                return None;
-            }
-        }
-        Some(Self { inner, open: true })
+        let place = inner.calls.as_ref().map(Semaphore::try_acquire);
+        Some(Self {
+            inner,
+            open: true,
+            _place: place.transpose().ok()?,
+        })
     }
 
-    #[inline]
     pub(super) fn conclude(mut self, status: Status) {
         self.open = false;
         // A call that asks is counted when all its rounds are over.
@@ -226,11 +223,7 @@ impl<'r> CallPermit<'r> {
 }
 
 impl Drop for CallPermit<'_> {
-    #[inline]
     fn drop(&mut self) {
-        if self.inner.limits.calls.is_some() {
-            self.inner.running.fetch_sub(1, Ordering::Relaxed);
-        }
         if self.open {
             self.inner.shards.count(Status::Cancelled);
         }
@@ -242,7 +235,6 @@ const PANICKED: &str = "the call was not run: a check before the call panicked; 
 
 impl Inner {
     /// Returns whether a call waits for hooks before it begins.
-    #[inline]
     pub(super) fn has_hooks(&self, context: &Context) -> bool {
         let of_run = context.own_run();
         !self.before.0.is_empty() || of_run.is_some_and(|run| !run.before.0.is_empty())

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::borrow::Cow;
+use std::fmt;
 use std::sync::OnceLock;
 use std::time::Duration;
 
@@ -40,9 +41,15 @@ use crate::tool::context_params::Need;
 /// );
 /// # Ok::<(), contract_runtime::BuildError>(())
 /// ```
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct ToolInfo<'r> {
     pub(super) entry: &'r Entry,
+}
+
+impl fmt::Debug for ToolInfo<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("ToolInfo").field(&self.name()).finish()
+    }
 }
 
 impl<'r> ToolInfo<'r> {
@@ -246,7 +253,7 @@ impl<'r> ToolInfo<'r> {
     /// Returns where the tool is defined, as `file:line:column`, or the [source](crate::DynamicSpec::source) of a dynamic tool.
     #[must_use]
     pub fn location(&self) -> &'r str {
-        self.entry.location()
+        &self.entry.tool.location
     }
 
     /// Returns where one of its conditions is defined, as `file:line:column`.

@@ -38,7 +38,6 @@ pub(crate) struct Request<'c> {
 
 impl Request<'_> {
     /// The call begins: its arguments are read, and nothing is judged yet.
-    #[inline]
     pub(crate) fn begin(&self, frame: &FrameOf<'_>) {
         if let Some(place) = frame.place().filter(|_| !self.only_check) {
             let examined = self.examined.get();
@@ -50,7 +49,6 @@ impl Request<'_> {
     }
 
     /// The frame of its execution, and it begins.
-    #[inline]
     fn frame(&self) -> Frame {
         match ContractScope::bare_policy() {
             // In place: a call that brought nothing else has nothing to begin.
@@ -83,13 +81,11 @@ pub enum Running<'c> {
 }
 
 /// Runs a call whose body is sync.
-#[inline]
 pub fn ready<'c>(call: &Call<'c>, run: impl FnOnce(&Call<'c>) -> Reply) -> Running<'c> {
     Running::Done(run(call))
 }
 
 /// Wraps a call whose body is async.
-#[inline]
 pub fn later<'c>(future: impl Future<Output = Reply> + Send + 'c) -> Running<'c> {
     Running::Later(Box::pin(future))
 }

@@ -240,7 +240,6 @@ impl Context {
             .chain(self.own_run().map(|run| &run.observer))
     }
 
-    #[inline]
     pub(crate) fn observes_calls(&self) -> bool {
         self.0.is_some() && self.observers().any(Observer::observes_calls)
     }
@@ -277,34 +276,32 @@ impl Context {
     /// # Ok(()) }
     /// ```
     pub fn or(mut self, other: &Self) -> Self {
-        let Some(theirs) = &other.0 else {
+        let Some(theirs) = other.0.clone() else {
             return self;
         };
         let Some(ours) = &mut self.0 else {
             return other.clone();
         };
-        for (of, value) in &theirs.values {
-            ours.values.entry(*of).or_insert_with(|| Arc::clone(value));
+        for (of, value) in theirs.values {
+            ours.values.entry(of).or_insert(value);
         }
         if !ours.progress.is_heard() {
-            ours.progress = theirs.progress.clone();
+            ours.progress = theirs.progress;
         }
         if !ours.log.is_heard() {
-            ours.log = theirs.log.clone();
+            ours.log = theirs.log;
         }
         ours.coerce |= theirs.coerce;
+        ours.answers.extend(theirs.answers);
+        ours.observer.add(theirs.observer);
         ours.deadline = ours.deadline.or(theirs.deadline);
-        ours.answers.extend(theirs.answers.iter().cloned());
-        fill(&mut ours.cancellation, theirs.cancellation.as_ref());
-        fill(&mut ours.run, theirs.run.as_ref());
-        fill(&mut ours.outer_run, theirs.outer_run.as_ref());
-        ours.observer.add(theirs.observer.clone());
-        fill(&mut ours.approver, theirs.approver.as_ref());
-        fill(
-            &mut ours.fallback_approver,
-            theirs.fallback_approver.as_ref(),
-        );
-        fill(&mut ours.caller, theirs.caller.as_ref());
+        ours.cancellation = ours.cancellation.take().or(theirs.cancellation);
+        ours.run = ours.run.take().or(theirs.run);
+        ours.outer_run = ours.outer_run.take().or(theirs.outer_run);
+        ours.approver = ours.approver.take().or(theirs.approver);
+        let fallback = ours.fallback_approver.take();
+        ours.fallback_approver = fallback.or(theirs.fallback_approver);
+        ours.caller = ours.caller.take().or(theirs.caller);
         self
     }
 
@@ -377,7 +374,6 @@ impl Context {
         Some(Arc::clone(&self.own_run()?.layer))
     }
 
-    #[inline]
     pub(crate) fn own_run(&self) -> Option<&Run> {
         self.0.as_ref()?.run.as_ref()
     }
@@ -404,7 +400,6 @@ impl Context {
         self
     }
 
-    #[inline]
     pub(crate) fn run_is_over(&self) -> bool {
         self.own_run().is_some_and(|run| {
             let mut runs = std::iter::successors(Some(&run.layer), |run| run.outer.as_ref());
@@ -420,12 +415,6 @@ impl Context {
 
     pub(super) fn value(&self, of: TypeId) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.0.as_ref()?.values.get(&of)
-    }
-}
-
-fn fill<T: Clone>(place: &mut Option<T>, from: Option<&T>) {
-    if place.is_none() {
-        *place = from.cloned();
     }
 }
 

@@ -17,7 +17,6 @@ pub(crate) struct Sources<'c> {
     pub(crate) own: &'c CallExtensions,
 }
 
-#[derive(Debug)]
 pub(crate) struct CallExtensions {
     pub(crate) info: CallInfo,
     pub(crate) cancellation: CancellationToken,
@@ -28,46 +27,19 @@ pub(crate) struct CallExtensions {
     pub(crate) context: OnceLock<Context>,
 }
 
-impl CallExtensions {
-    /// Whether every registry can give this type.
-    pub(crate) fn has(of: TypeId) -> bool {
-        [
-            TypeId::of::<CallInfo>(),
-            TypeId::of::<CancellationToken>(),
-            TypeId::of::<Deadline>(),
-            TypeId::of::<Progress>(),
-            TypeId::of::<Log>(),
-            TypeId::of::<Context>(),
-            // Not every call has one.
-            TypeId::of::<IdempotencyKey>(),
-        ]
-        .contains(&of)
-    }
-}
-
 impl<'c> Sources<'c> {
-    fn find<T: 'static>(&self) -> Option<&'c T> {
-        let of = TypeId::of::<T>();
+    pub(super) fn find<T: 'static>(&self) -> Option<&'c T> {
+        let (of, own) = (TypeId::of::<T>(), self.own);
         if of == TypeId::of::<Context>() {
-            let context: &dyn Any = self.own.context.get_or_init(|| {
-                let CallExtensions {
-                    info,
-                    cancellation,
-                    deadline,
-                    ..
-                } = self.own;
-                self.context
-                    .of_body(info.clone(), cancellation.clone(), *deadline)
-            });
+            let given = || {
+                let (call, token) = (own.info.clone(), own.cancellation.clone());
+                self.context.of_body(call, token, own.deadline)
+            };
+            let context: &dyn Any = own.context.get_or_init(given);
             return context.downcast_ref();
         }
-        let own: [&'c (dyn Any + Send + Sync); 5] = [
-            &self.own.info,
-            &self.own.cancellation,
-            &self.own.deadline,
-            &self.own.progress,
-            &self.own.log,
-        ];
+        let (call, token, deadline) = (&own.info, &own.cancellation, &own.deadline);
+        let own: [&'c dyn Any; 5] = [call, token, deadline, &own.progress, &own.log];
         own.into_iter()
             .find_map(|value| value.downcast_ref())
             .or_else(|| self.shared(of)?.downcast_ref())
@@ -111,44 +83,21 @@ pub trait ContextValue<'c>: Send {
 }
 
 /// A `#[context]` parameter of the type `V`: `&T`, `Arc<T>` or an `Option` of one, or a value of the call itself.
-#[derive(Debug)]
 pub struct Given<'c, V> {
     found: Option<V>,
     find: fn(&Call<'c>) -> Option<V>,
     need: Need,
 }
 
-impl<'c, T: Send + Sync + 'static> Given<'c, &'c T> {
-    pub(super) fn lent() -> Self {
+impl<'c, V> Given<'c, V> {
+    pub(super) fn new(find: fn(&Call<'c>) -> Option<V>, need: Need) -> Self {
         Self {
             found: None,
-            find: |call| call.sources()?.find(),
-            need: Need::of::<T>(false),
+            find,
+            need,
         }
     }
-}
 
-impl<'c, T: Send + Sync + 'static> Given<'c, Option<&'c T>> {
-    pub(super) fn maybe_lent() -> Self {
-        Self {
-            found: None,
-            find: |call| Some(call.sources().and_then(Sources::find)),
-            need: Need::of::<T>(true),
-        }
-    }
-}
-
-impl<V: Held> Given<'_, V> {
-    pub(super) fn held() -> Self {
-        Self {
-            found: None,
-            find: V::find,
-            need: V::need(),
-        }
-    }
-}
-
-impl<V> Given<'_, V> {
     pub fn take(&mut self) -> Result<V, FailureKind> {
         self.found.take().ok_or_else(|| {
             FailureKind::Failed(format!(
@@ -205,6 +154,13 @@ macro_rules! own {
                 Need::of::<Self>(false)
             }
         })*
+
+        impl CallExtensions {
+            /// Whether every registry can give this type. Not every call has a key.
+            pub(crate) fn has(of: TypeId) -> bool {
+                [$(TypeId::of::<$type>()),*].contains(&of)
+            }
+        }
     };
 }
 

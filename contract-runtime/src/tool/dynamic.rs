@@ -54,7 +54,8 @@ pub struct Tool {
     pub(crate) set: Option<usize>,
     /// The state of a method, by a number that other states of its builder do not have.
     pub(crate) state: usize,
-    pub(crate) location: SourceLocation,
+    /// As `file:line:column`, or in the words of the program that made the tool.
+    pub(crate) location: Arc<str>,
     pub(crate) origin: Origin,
     /// The function that it is, by which a history knows it.
     pub(crate) function: Option<TypeId>,
@@ -72,8 +73,7 @@ pub(crate) enum Origin {
     Generated(&'static Spec),
     /// The program itself, with whole schemas and with closures for conditions.
     Dynamic {
-        /// A registry takes them out.
-        schemas: Option<Box<DynamicSchemas>>,
+        schemas: Arc<DynamicSchemas>,
         stated: Arc<DynamicContract>,
     },
 }
@@ -83,30 +83,6 @@ pub(crate) enum Origin {
 pub(crate) struct DynamicSchemas {
     pub(crate) input: Result<InputSchema, SchemaError>,
     pub(crate) output: Option<Arc<StoredSchema>>,
-}
-
-/// Where a tool comes from.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum SourceLocation {
-    /// As `file:line:column`.
-    Code(&'static str, u32, u32),
-    /// The location in the words of the program that made the tool.
-    Named(Arc<str>),
-}
-
-impl From<&'static Location<'static>> for SourceLocation {
-    fn from(place: &'static Location<'static>) -> Self {
-        Self::Code(place.file(), place.line(), place.column())
-    }
-}
-
-impl fmt::Display for SourceLocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Code(file, line, column) => write!(f, "{file}:{line}:{column}"),
-            Self::Named(source) => f.write_str(source),
-        }
-    }
 }
 
 /// Where a body runs.
@@ -268,7 +244,7 @@ impl Tool {
         };
         Self {
             origin: Origin::Dynamic {
-                schemas: Some(Box::new(schemas)),
+                schemas: Arc::new(schemas),
                 stated: DynamicContract::nothing(&spec.name),
             },
             function: None,
@@ -285,8 +261,8 @@ impl Tool {
             set: None,
             state: 0,
             location: match spec.source {
-                Some(source) => SourceLocation::Named(source.into()),
-                None => Location::caller().into(),
+                Some(source) => source.into(),
+                None => Location::caller().to_string().into(),
             },
             shim,
         }
@@ -309,7 +285,7 @@ impl Tool {
             package: spec.package,
             set: None,
             state: 0,
-            location: SourceLocation::Code(spec.contract.file, line, column),
+            location: format!("{}:{line}:{column}", spec.contract.file).into(),
             origin: Origin::Generated(spec),
             function: Some(function),
             alone: spec.alone,
@@ -332,12 +308,10 @@ impl Tool {
     }
 
     /// The contract that generated code judges.
-    #[inline]
     pub(crate) fn contract(&self) -> &'static Contract {
         self.spec().map_or(&UNCONDITIONAL, |spec| &spec.contract)
     }
 
-    /// What a macro wrote of its parameters.
     pub(crate) fn parameters(&self) -> &'static [Parameter] {
         self.spec().map_or(&[], |spec| spec.parameters)
     }

@@ -1,7 +1,6 @@
 //! Conditions on dynamic tools: closures over the arguments as JSON.
 
 use std::borrow::Cow;
-use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
 
@@ -25,21 +24,11 @@ pub(crate) struct DynamicContract {
     name: String,
     policy: Option<Policy>,
     conditions: Vec<Condition>,
-    /// One for each condition.
     predicates: Vec<Predicate>,
 }
 
 /// A condition over the arguments and, after the body, the result.
 type Predicate = Arc<dyn Fn(&Map<String, Value>, &Value) -> bool + Send + Sync>;
-
-impl fmt::Debug for DynamicContract {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DynamicContract")
-            .field("name", &self.name)
-            .field("conditions", &self.conditions)
-            .finish_non_exhaustive()
-    }
-}
 
 impl DynamicContract {
     pub(super) fn nothing(name: &str) -> Arc<Self> {
@@ -252,17 +241,14 @@ impl Tool {
         self
     }
 
-    /// All conditions of the tool, whatever their source.
     pub(crate) fn conditions(&self) -> &[Condition] {
         self.stated().conditions
     }
 
-    /// The name under which its violations are known.
     pub(crate) fn contract_name(&self) -> &str {
         self.stated().name
     }
 
-    /// What its author states of it.
     pub(crate) fn stated(&self) -> ContractOf<'_> {
         match &self.origin {
             Origin::Generated(spec) => spec.contract,

@@ -75,23 +75,18 @@ struct Layout {
     /// How many lists, objects, items, keys and values have begun and not ended. An error that a type ignores leaves some open
     /// for ever, as does a key without a value or a value without a key.
     open: usize,
-    /// Whether a key was written and its value was not.
     awaits_value: bool,
-    /// Whether the whole result is a string.
     is_text: bool,
     wrote_null: bool,
 }
 
-/// The hooks that begin or end a part of the text.
 macro_rules! parts {
     ($($begin:ident($($first:ident)?) $end:ident)*) => {$(
-        #[inline]
         fn $begin<W: Write + ?Sized>(&mut self, to: &mut W $(, $first: bool)?) -> Result<()> {
             self.open += 1;
             CompactFormatter.$begin(to $(, $first)?)
         }
 
-        #[inline]
         fn $end<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
             self.open -= 1;
             CompactFormatter.$end(to)
@@ -105,53 +100,45 @@ impl Formatter for &mut Layout {
         begin_array_value(first) end_array_value
     }
 
-    #[inline]
     fn begin_object<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         self.open += 1;
         to.write_all(b"{")
     }
 
-    #[inline]
     fn end_object<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         self.open -= 1;
         self.open += usize::from(self.awaits_value);
         to.write_all(b"}")
     }
 
-    #[inline]
     fn begin_object_key<W: Write + ?Sized>(&mut self, to: &mut W, first: bool) -> Result<()> {
         self.open += 1;
         self.open += usize::from(self.awaits_value);
         CompactFormatter.begin_object_key(to, first)
     }
 
-    #[inline]
     fn end_object_key<W: Write + ?Sized>(&mut self, _: &mut W) -> Result<()> {
         self.open -= 1;
         self.awaits_value = true;
         Ok(())
     }
 
-    #[inline]
     fn begin_object_value<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         self.open += 1 + usize::from(!self.awaits_value);
         self.awaits_value = false;
         to.write_all(b":")
     }
 
-    #[inline]
     fn end_object_value<W: Write + ?Sized>(&mut self, _: &mut W) -> Result<()> {
         self.open -= 1;
         Ok(())
     }
 
-    #[inline]
     fn write_null<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         self.wrote_null = true;
         to.write_all(b"null")
     }
 
-    #[inline]
     fn begin_string<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         if self.open == 0 {
             self.is_text = true;
@@ -160,7 +147,6 @@ impl Formatter for &mut Layout {
         to.write_all(b"\"")
     }
 
-    #[inline]
     fn end_string<W: Write + ?Sized>(&mut self, to: &mut W) -> Result<()> {
         if self.is_text {
             return Ok(());

@@ -15,68 +15,48 @@ use crate::schema::arguments::InvalidArguments;
 #[derive(Clone, Debug)]
 pub(crate) struct Failure {
     pub(crate) kind: FailureKind,
-    /// The sentence, which is composed at its first use.
     sentence: OnceLock<String>,
 }
 
 /// Why a call by name gave no result.
 #[derive(Clone, Debug)]
 pub enum FailureKind {
-    /// The arguments were refused.
     InvalidArguments(Box<InvalidArguments>),
-    /// The registry has no tool of that name.
-    UnknownTool {
-        /// The end of the sentence: the nearest name, or the names of the tools.
-        instead: String,
-    },
-    /// A condition does not hold.
+    /// The registry has no tool of that name. The text is the end of the sentence: the nearest name, or the names of the tools.
+    UnknownTool(String),
     Violation(Box<Violation>),
     /// A person has to be asked.
     Asked(Box<ApprovalRequest>),
-    /// A person denied the call, or there was nobody to ask.
-    Denied {
-        /// The sentence for the model.
-        reason: String,
-    },
+    /// A person denied the call, for this reason, or there was nobody to ask.
+    Denied(String),
     /// The tool returned an error, with this text.
     Failed(String),
     /// The result cannot be written as JSON, for this reason.
     Unwritable(String),
     /// The tool panicked, or a hook that was run for it.
     Panicked,
-    /// The time of the call was over.
-    TimedOut {
-        /// How long the call had.
-        after: Duration,
-        /// How far the call had got.
-        stopped: Stopped,
-    },
-    /// The call was cancelled.
-    Cancelled {
-        /// The reason.
-        reason: &'static str,
-        /// How far the call had got.
-        stopped: Stopped,
-    },
-    /// Too many calls are running.
-    Overloaded {
-        /// The most that may run.
-        limit: usize,
-    },
+    GivenUp(Cause, Stopped),
+    /// As many calls are running as may.
+    Overloaded(usize),
     /// The call was ended by something else, in its own words: a hook before the call, the other side of a connection, a missing
     /// runtime.
     Reported {
-        /// The status of the call.
         status: Status,
-        /// The sentence about it.
         error: String,
-        /// Whether the call took effect.
         effect: Effect,
-        /// Whether the body may still be running.
         may_still_run: bool,
     },
     /// The call was a check, and everything before the body holds. This does not fail a call.
     Checked,
+}
+
+/// Why a call was given up.
+#[derive(Clone, Copy, Debug)]
+pub enum Cause {
+    /// It had this long.
+    OutOfTime(Duration),
+    /// It was cancelled, for this reason.
+    Cancelled(&'static str),
 }
 
 /// How far a call had got when it was given up.
@@ -161,7 +141,7 @@ impl FailureKind {
             Self::InvalidArguments(invalid) => **invalid = invalid.masked(),
             Self::Violation(violation) => **violation = violation.masked(),
             Self::Asked(request) => **request = request.masked(),
-            Self::Denied { reason: text }
+            Self::Denied(text)
             | Self::Failed(text)
             | Self::Unwritable(text)
             | Self::Reported { error: text, .. } => MASK.clone_into(text),
@@ -173,15 +153,15 @@ impl FailureKind {
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::InvalidArguments(_) => Status::InvalidArguments,
-            Self::UnknownTool { .. } => Status::UnknownTool,
+            Self::UnknownTool(_) => Status::UnknownTool,
             Self::Violation(_) => Status::Violation,
             Self::Asked(_) => Status::Asked,
-            Self::Denied { .. } => Status::Denied,
+            Self::Denied(_) => Status::Denied,
             Self::Failed(_) | Self::Unwritable(_) => Status::Failed,
             Self::Panicked => Status::Panicked,
-            Self::TimedOut { .. } => Status::TimedOut,
-            Self::Cancelled { .. } => Status::Cancelled,
-            Self::Overloaded { .. } => Status::Overloaded,
+            Self::GivenUp(Cause::OutOfTime(_), _) => Status::TimedOut,
+            Self::GivenUp(Cause::Cancelled(_), _) => Status::Cancelled,
+            Self::Overloaded(_) => Status::Overloaded,
             Self::Reported { status, .. } => *status,
             Self::Checked => Status::Ok,
         }
@@ -191,10 +171,10 @@ impl FailureKind {
     pub(crate) fn effect(&self, phase: Phase) -> Effect {
         match self {
             Self::InvalidArguments(_)
-            | Self::UnknownTool { .. }
-            | Self::Overloaded { .. }
+            | Self::UnknownTool(_)
+            | Self::Overloaded(_)
             | Self::Checked => Effect::None,
-            Self::TimedOut { stopped, .. } | Self::Cancelled { stopped, .. } => match stopped {
+            Self::GivenUp(_, stopped) => match stopped {
                 Stopped::NotStarted | Stopped::BeforeBody => Effect::None,
                 Stopped::CutOff | Stopped::MayStillRun => Effect::Unknown,
             },
@@ -228,18 +208,16 @@ impl FailureKind {
     fn sentence(&self, tool: &str) -> String {
         match self {
             Self::InvalidArguments(invalid) => invalid.to_string(),
-            Self::UnknownTool { instead } => format!("there is no tool of that name{instead}"),
+            Self::UnknownTool(instead) => format!("there is no tool of that name{instead}"),
             Self::Violation(violation) => violation.refusal(),
             Self::Asked(request) => format!(
                 "not started, because a person must be asked first: {}",
                 request.to_string().replace('\n', " ")
             ),
-            Self::Denied { reason } if reason.trim().is_empty() => {
+            Self::Denied(reason) if reason.trim().is_empty() => {
                 "not started, because it was denied".to_owned()
             }
-            Self::Denied { reason } => {
-                format!("not started, because it was denied: {reason}")
-            }
+            Self::Denied(reason) => format!("not started, because it was denied: {reason}"),
             Self::Failed(message) if message.trim().is_empty() => {
                 format!("`{tool}` failed and did not say why")
             }
@@ -247,21 +225,20 @@ impl FailureKind {
             Self::Panicked => {
                 format!("`{tool}` panicked; this is a fault of the tool, not of the arguments")
             }
-            Self::TimedOut {
-                stopped: Stopped::NotStarted,
-                ..
-            } => format!("`{tool}` was not started, because its time was over"),
-            Self::TimedOut { after, stopped } => format!(
-                "`{tool}` did not end within {}{}",
-                seconds(*after),
-                stopped.doubt()
-            ),
-            Self::Cancelled {
-                reason,
-                stopped: Stopped::NotStarted,
-            } => format!("not started, because {reason}"),
-            Self::Cancelled { reason, stopped } => format!("{reason}{}", stopped.doubt()),
-            Self::Overloaded { limit } => {
+            Self::GivenUp(Cause::OutOfTime(_), Stopped::NotStarted) => {
+                format!("`{tool}` was not started, because its time was over")
+            }
+            Self::GivenUp(Cause::OutOfTime(after), stopped) => {
+                let (after, doubt) = (seconds(*after), stopped.doubt());
+                format!("`{tool}` did not end within {after}{doubt}")
+            }
+            Self::GivenUp(Cause::Cancelled(reason), Stopped::NotStarted) => {
+                format!("not started, because {reason}")
+            }
+            Self::GivenUp(Cause::Cancelled(reason), stopped) => {
+                format!("{reason}{}", stopped.doubt())
+            }
+            Self::Overloaded(limit) => {
                 format!("{limit} calls are running, which is the limit; try again later")
             }
             Self::Reported { error, .. } => error.clone(),

@@ -13,7 +13,7 @@ use schemars::{JsonSchema, Schema};
 use serde::de::DeserializeOwned;
 
 use super::call::Call;
-use super::context_params::{ContextValue, Given, Held, Need};
+use super::context_params::{ContextValue, Given, Held, Need, Sources};
 use super::failure::FailureKind;
 use super::forgiving::Decoding;
 use super::slot::{Argument, ArgumentType, Lend};
@@ -22,10 +22,8 @@ use super::slot::{Argument, ArgumentType, Lend};
 ///
 /// `Type::<T>::NEW.kind()` sorts without any bound: the methods of `Type` are for references, and where none of them
 /// fits, the compiler goes on to what a `Type` dereferences to.
-#[derive(Debug)]
 pub struct Type<T>(OtherType<T>);
 
-#[derive(Debug)]
 pub struct OtherType<T>(PhantomData<fn() -> T>);
 
 impl<T> Type<T> {
@@ -69,15 +67,11 @@ impl<T> OtherType<T> {
     }
 }
 
-#[derive(Debug)]
 pub enum Reference {}
-#[derive(Debug)]
 pub enum MaybeReference {}
-#[derive(Debug)]
 pub enum Plain {}
 
 /// An argument of one kind whose type will do.
-#[derive(Debug)]
 pub struct Fit<T: ?Sized, K>(PhantomData<fn() -> PhantomData<T>>, PhantomData<fn() -> K>);
 
 /// A parameter of one kind, before anything is asked of the type `T` in it.
@@ -85,11 +79,8 @@ pub struct Fit<T: ?Sized, K>(PhantomData<fn() -> PhantomData<T>>, PhantomData<fn
 /// Where the type will do, `argument` and `context` are found here, and ask for nothing more. Where it will not, they are
 /// found behind one of the dereferences: each of those asks for the one trait whose absence is to be reported, and gives
 /// a stand-in, so that nothing else is reported.
-#[derive(Debug)]
 pub struct Kind<T: ?Sized, K>(WithoutSchema<T>, PhantomData<fn() -> K>);
-#[derive(Debug)]
 pub struct WithoutSchema<T: ?Sized>(Unfit<T>);
-#[derive(Debug)]
 pub struct Unfit<T: ?Sized>(PhantomData<fn() -> PhantomData<T>>);
 
 impl<T: ?Sized, K> Kind<T, K> {
@@ -111,7 +102,6 @@ impl<T: ?Sized> Deref for WithoutSchema<T> {
 }
 
 /// What is still to be asked for: `of`, of a trait, takes what it is asked of from here.
-#[derive(Debug)]
 pub struct Asked<G, T: ?Sized>(G, PhantomData<fn() -> PhantomData<T>>);
 
 impl<G, T: ?Sized> Asked<G, T> {
@@ -146,19 +136,21 @@ type AnyHeld = Arc<()>;
 
 impl<T: Send + Sync + 'static> Kind<T, Reference> {
     pub fn context<'c>(&self) -> AskedTwice<Given<'c, &'c T>, AnyHeld, ()> {
-        Asked::new(Asked::new(Given::lent()))
+        let given = Given::new(|call| call.sources()?.find(), Need::of::<T>(false));
+        Asked::new(Asked::new(given))
     }
 }
 
 impl<T: Send + Sync + 'static> Kind<T, MaybeReference> {
     pub fn context<'c>(&self) -> AskedTwice<Given<'c, Option<&'c T>>, AnyHeld, ()> {
-        Asked::new(Asked::new(Given::maybe_lent()))
+        let find = |call: &Call<'c>| Some(call.sources().and_then(Sources::find));
+        Asked::new(Asked::new(Given::new(find, Need::of::<T>(true))))
     }
 }
 
 impl<T: Held> Kind<T, Plain> {
     pub fn context<'c>(&self) -> AskedTwice<Given<'c, T>, AnyHeld, ()> {
-        Asked::new(Asked::new(Given::held()))
+        Asked::new(Asked::new(Given::new(T::find, T::need())))
     }
 }
 
@@ -251,7 +243,7 @@ pub trait ContextParameter {
 impl<T: Held> ContextParameter for T {}
 
 /// Stands in for a parameter whose type cannot be used, so that the compiler reports nothing else.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Refused;
 
 impl Refused {

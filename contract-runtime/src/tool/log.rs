@@ -35,7 +35,6 @@ use crate::contract::panics::guard;
 #[derive(Clone, Default)]
 pub struct Log {
     listener: Option<Arc<Listener>>,
-    /// The id and the tool of the call.
     call: Option<Arc<(String, String)>>,
 }
 
@@ -134,7 +133,6 @@ impl Log {
         let _ = guard(|| listener(&record));
     }
 
-    /// Returns a copy with one more listener.
     pub(super) fn heard_by(self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
         let listener: Arc<Listener> = match self.listener {
             None => Arc::new(hears),

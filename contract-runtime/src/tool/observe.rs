@@ -127,18 +127,15 @@ impl Observer {
         self
     }
 
-    /// Adds another observer, so that both are told.
     pub(crate) fn add(&mut self, other: Self) {
         self.calls.extend(other.calls);
         self.watchers.extend(other.watchers);
     }
 
-    #[inline]
     pub(crate) fn observes_conditions(&self) -> bool {
         self.watchers.iter().any(|watcher| watcher.of_conditions)
     }
 
-    #[inline]
     pub(crate) fn observes_calls(&self) -> bool {
         !self.calls.is_empty()
     }
@@ -192,7 +189,6 @@ impl ObservedCall {
         begun
     }
 
-    /// Tells them that it has ended.
     pub(crate) fn end(self, outcome: &Outcome) {
         self.tell(Some((outcome, now().saturating_duration_since(self.began))));
         discard(self);
@@ -215,8 +211,6 @@ static PROCESS: RwLock<Observer> = RwLock::new(Observer {
 /// Most processes have no observer of calls, and every call asks.
 static OBSERVES_CALLS: AtomicBool = AtomicBool::new(false);
 
-/// Returns whether an observer of the process is told of calls.
-#[inline]
 pub(crate) fn process_observes_calls() -> bool {
     OBSERVES_CALLS.load(Ordering::Relaxed)
 }

@@ -466,16 +466,11 @@ impl Outcome {
         matches!(
             self.failure_kind(),
             Some(
-                FailureKind::TimedOut {
-                    stopped: Stopped::MayStillRun,
-                    ..
-                } | FailureKind::Cancelled {
-                    stopped: Stopped::MayStillRun,
-                    ..
-                } | FailureKind::Reported {
-                    may_still_run: true,
-                    ..
-                }
+                FailureKind::GivenUp(_, Stopped::MayStillRun)
+                    | FailureKind::Reported {
+                        may_still_run: true,
+                        ..
+                    }
             )
         )
     }
@@ -557,7 +552,6 @@ impl Outcome {
     }
 }
 
-/// An outcome as JSON.
 #[derive(Serialize)]
 struct OutcomeJson<'o> {
     id: &'o str,

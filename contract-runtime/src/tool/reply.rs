@@ -91,7 +91,6 @@ pub fn failure<R: Fallible>(result: &R) -> Option<&R::Error> {
     result.failure()
 }
 
-#[derive(Debug)]
 pub struct FallibleResult<T, E>(Result<T, E>);
 
 /// What the error of a tool must be.
@@ -131,10 +130,8 @@ impl Type<Content> {
     }
 }
 
-#[derive(Debug)]
 pub struct Encoded(Content);
 
-#[derive(Debug)]
 pub struct Json<T>(T);
 
 /// What the result of a tool must be.

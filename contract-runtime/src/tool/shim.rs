@@ -11,7 +11,6 @@ use crate::schema::Describe;
 pub(crate) trait Shim: Send + Sync {
     fn call<'c>(&'c self, call: Call<'c>) -> Running<'c>;
 
-    /// What describes the type of the result, if anything does.
     fn output(&self) -> Option<Describe>;
 
     /// Whether its calls share something that only a program can give.
@@ -26,7 +25,6 @@ pub(crate) trait Shim: Send + Sync {
 }
 
 /// A tool made of a free function, as it registers itself.
-#[derive(Debug)]
 pub struct Registered {
     /// What the author says of it.
     pub spec: &'static Spec,

@@ -76,7 +76,6 @@ pub trait Argument<'c>: Send {
 }
 
 /// What a registry must know of the type of an argument.
-#[derive(Debug)]
 pub struct ArgumentType {
     pub(crate) describe: Describe,
     /// The argument may be absent.
@@ -97,7 +96,6 @@ fn read<'c, T: Deserialize<'c>>(text: &'c str, at: usize) -> Result<(T, usize), 
 ///
 /// What generated code does with a slot needs no bound: a type that is not an argument is reported where the slot is opened,
 /// and not again.
-#[derive(Debug)]
 pub struct Slot<O, L> {
     value: Option<O>,
     absent: fn() -> Option<O>,
@@ -218,7 +216,6 @@ impl<T: Owned> Lend for T {
 }
 
 /// A string taken from the text itself where it has no escapes.
-#[derive(Debug)]
 pub struct Text<'c>(Cow<'c, str>);
 
 impl Borrow<str> for Text<'_> {
@@ -263,7 +260,6 @@ pub fn asked(holds: impl FnOnce() -> Checked) -> Option<bool> {
 }
 
 /// What the dispatcher must know to read the arguments of one tool.
-#[derive(Debug)]
 pub(crate) struct Inputs {
     pub(crate) schema: InputSchema,
     pub(crate) coerce: bool,
@@ -272,7 +268,6 @@ pub(crate) struct Inputs {
 }
 
 /// The text is not plainly a legal set of arguments.
-#[derive(Debug)]
 pub(crate) enum FallBack {
     Text,
     /// The type of this parameter refused its value, which begins there.

@@ -13,7 +13,6 @@ use crate::contract::type_kind::TypeKind;
 use crate::schema::Hints;
 
 /// A tool as generated code states it.
-#[derive(Debug)]
 #[allow(
     clippy::struct_excessive_bools,
     reason = "each is a setting of its own"
@@ -52,7 +51,7 @@ pub struct Spec {
 }
 
 /// What `#[verify(..)]` says of running a body.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct Verify {
     /// Whether tests may run the body; without an answer its hints decide.
     pub run: Option<bool>,
@@ -81,7 +80,6 @@ impl Verify {
 }
 
 /// A parameter that the model sees.
-#[derive(Debug)]
 pub struct Parameter {
     /// The name that the model knows.
     pub name: &'static str,
@@ -98,7 +96,6 @@ pub struct Parameter {
 }
 
 /// A constant in an attribute, on its way into the schema.
-#[derive(Debug)]
 pub enum Constant {
     /// A literal, as JSON text.
     Text(&'static str),

@@ -108,9 +108,7 @@ pub enum MalformedCall {
         column: usize,
     },
     /// The text is JSON of another type than an object.
-    #[error(
-        "not a tool call: expected an object with `id`, `name` and `arguments`, or with `id` and `function`"
-    )]
+    #[error("not a tool call: {SHAPE}")]
     NotAnObject,
     /// A member has a value of the wrong type.
     #[error("not a tool call: `{member}` is not {expected}; {SHAPE}")]

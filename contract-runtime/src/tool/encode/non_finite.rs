@@ -17,7 +17,6 @@ pub(super) fn find<T: Serialize + ?Sized>(value: &T) -> Option<String> {
 
 #[derive(Default)]
 struct Finder {
-    /// The pointer to the value that is looked at.
     pointer: String,
     found: Option<String>,
 }
@@ -37,7 +36,6 @@ impl Finder {
     }
 }
 
-/// Values that hold no float.
 macro_rules! no_floats {
     ($($method:ident($($type:ty),*))*) => {$(
         fn $method(self, $(_: $type),*) -> Result<(), Found> {
@@ -46,7 +44,6 @@ macro_rules! no_floats {
     )*};
 }
 
-/// Values that hold others.
 macro_rules! members {
     ($($method:ident($($type:ty),*))*) => {$(
         fn $method(self, $(_: $type),*) -> Result<Members<'f>, Found> {
@@ -132,9 +129,7 @@ struct Members<'f> {
     finder: &'f mut Finder,
     /// The length of the pointer to the list or object.
     length: usize,
-    /// The index of the next item of a list.
     index: usize,
-    /// The key of the next value of a map.
     key: String,
 }
 
