@@ -13,8 +13,7 @@
 //! | `guarded` | futures of the host that may panic |
 //! | `answer` | an [`Outcome`](contract_runtime::Outcome) as a `CallToolResult` |
 //! | `message` | parsing a message, with the exact text of its arguments |
-//! | `stdio`, `ndjson_transport` | one client, one message per line |
-//! | `unread` | how much output a client has not read |
+//! | `stdio` | one client, one message per line |
 //! | `http/` | Streamable HTTP, on a listener of its own or in another HTTP service |
 //! | `auth/` | who sends a request over HTTP, and what a client is told that must prove it |
 //! | `hooks` | hooks into the calls of a server |
@@ -38,7 +37,6 @@ mod list;
     allow(dead_code, reason = "HTTP needs more of it")
 )]
 mod message;
-mod ndjson_transport;
 mod notifications;
 #[cfg_attr(
     not(feature = "http"),
@@ -47,7 +45,6 @@ mod notifications;
 mod revision;
 mod served;
 mod stdio;
-mod unread;
 
 use std::fmt;
 use std::sync::Arc;
