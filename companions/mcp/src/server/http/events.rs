@@ -4,7 +4,6 @@
 //! `completed_cache_ttl` is for cancelled requests alone.
 
 use std::collections::VecDeque;
-use std::io;
 use std::sync::Arc;
 
 use futures_util::stream;
@@ -86,7 +85,9 @@ impl Events {
 
     /// Keeps an event, and returns its number.
     fn keep(&self, session: u64, stream: &str, message: &ServerSseMessage) -> u64 {
-        let bytes = EACH + stream.len() + size(message);
+        // What cannot be written is not sent either.
+        let written = serde_json::to_vec(&message.message).map_or(0, |text| text.len());
+        let bytes = EACH + stream.len() + written;
         let number = {
             let mut kept = self.kept.lock();
             kept.last += 1;
@@ -237,24 +238,4 @@ impl EventStore for SessionEvents {
     async fn replay_events_after(&self, last: &str) -> Result<EventStream, EventStoreError> {
         self.after(last).map(|(_, events)| events)
     }
-}
-
-/// The size of a message as it is sent, counted without writing it.
-fn size(message: &ServerSseMessage) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 += bytes.len();
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut count = Count(0);
-    if let Some(message) = &message.message {
-        // What cannot be written is not sent either.
-        let _ = serde_json::to_writer(&mut count, message);
-    }
-    count.0
 }

@@ -9,18 +9,14 @@
 //! | `cors` | responses that pages of allowed origins can read |
 //! | `session_error` | why a request cannot have its session |
 //! | `events` | the events of sessions, kept for clients that were away |
-//! | `open_streams` | the streams of a session, up to a limit |
-//! | `session_stream` | a stream of a session's events, and what it holds while it is open |
 //! | `sessions` | sessions, for revisions that have them, up to a limit |
 
 mod authorization;
 mod cors;
 mod events;
 mod listen;
-mod open_streams;
 mod service;
 mod session_error;
-mod session_stream;
 mod sessions;
 mod settings;
 

@@ -420,6 +420,7 @@ fn session_error_response(why: &SessionError, revision: Option<Revision>) -> Htt
     let status = match why {
         SessionError::InUse { id } => return rejection_response(Rejection::in_use(id), revision),
         SessionError::Full { .. } => StatusCode::SERVICE_UNAVAILABLE,
+        SessionError::Other(_) => StatusCode::INTERNAL_SERVER_ERROR,
         // So that its client begins again.
         SessionError::Ended => StatusCode::NOT_FOUND,
     };

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use rmcp::model::RequestId;
+use rmcp::transport::streamable_http_server::session::local::SessionError as RmcpSessionError;
 
 tokio::task_local! {
     static WHY: RefCell<Option<SessionError>>;
@@ -17,6 +18,19 @@ pub(super) enum SessionError {
     InUse { id: RequestId },
     #[error("the session has ended; begin again")]
     Ended,
+    /// The session manager of rmcp failed, or an event is not kept.
+    #[error("{0}")]
+    Other(String),
+}
+
+impl From<RmcpSessionError> for SessionError {
+    fn from(error: RmcpSessionError) -> Self {
+        match error {
+            // It ended after rmcp had looked it up.
+            RmcpSessionError::SessionServiceTerminated => Self::Ended.record(),
+            other => Self::Other(other.to_string()),
+        }
+    }
 }
 
 impl SessionError {

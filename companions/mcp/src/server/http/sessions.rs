@@ -1,29 +1,25 @@
 //! HTTP sessions, with a limit, an idle timeout and eviction.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use contract_runtime::Run;
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt as _, stream};
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use rmcp::model::{ClientJsonRpcMessage, RequestId, ServerJsonRpcMessage, ServerResult};
 use rmcp::transport::streamable_http_server::session::local::{
-    LocalSessionHandle, LocalSessionManager, LocalSessionManagerError,
-    SessionError as RmcpSessionError, StreamableHttpMessageReceiver,
+    LocalSessionHandle, LocalSessionManager, StreamableHttpMessageReceiver,
 };
 use rmcp::transport::streamable_http_server::session::{
-    EventStoreError, EventStream, ServerSseMessage, SessionId, SessionManager,
+    EventStream, ServerSseMessage, SessionId, SessionManager,
 };
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::events::{Events, SessionEvents};
-use super::open_streams::OpenStreams;
 use super::session_error::SessionError;
-use super::session_stream::{BusyGuard, PendingRequest, SessionStream};
 use crate::server::call::CallSession;
 use crate::server::hooks::Hooks;
 use crate::server::notifications::WantedLevel;
@@ -37,6 +33,10 @@ const RETRY: Duration = Duration::from_secs(3);
 
 /// The id of the event that begins a stream of no request. Other events are numbered from 1.
 const START: &str = "0";
+
+/// How many streams of one session are open at once, each of which holds a connection. One more ends the oldest, whose client can
+/// come back for what follows.
+const OPEN_STREAMS: usize = 16;
 
 /// How rmcp names the stream of a session that belongs to no request.
 fn common(id: &SessionId) -> String {
@@ -64,17 +64,18 @@ pub(super) struct Sessions {
     hooks: Hooks,
 }
 
-#[derive(Clone)]
 struct Session {
     handle: LocalSessionHandle,
     events: Arc<SessionEvents>,
     /// Whether its client has opened a stream that belongs to no request.
     was_listened_to: bool,
-    streams: OpenStreams,
+    /// The streams that its client has opened by `GET`, by their names, the oldest first.
+    streams: VecDeque<(String, CancellationToken)>,
     at: Instant,
-    open: Arc<AtomicUsize>,
-    /// The ids of pending requests.
-    waiting: Arc<Mutex<HashSet<RequestId>>>,
+    /// Shared by everything that keeps the session from being idle.
+    busy: Arc<()>,
+    /// The pending requests, as long as their streams hold them: a second one with the id of another would receive its response.
+    pending: HashMap<RequestId, Weak<()>>,
     /// Cancelled when the session ends; rmcp would let its calls go on for seconds.
     end: CancellationToken,
     /// What its calls are part of.
@@ -87,35 +88,6 @@ struct Session {
     principal: Option<Arc<str>>,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub(super) enum SessionsError {
-    #[error(transparent)]
-    Refused(#[from] SessionError),
-    #[error(transparent)]
-    Local(LocalSessionManagerError),
-    #[error(transparent)]
-    Events(EventStoreError),
-}
-
-impl From<LocalSessionManagerError> for SessionsError {
-    fn from(error: LocalSessionManagerError) -> Self {
-        match error {
-            // It ended after rmcp had looked it up.
-            LocalSessionManagerError::SessionNotFound(_)
-            | LocalSessionManagerError::SessionError(RmcpSessionError::SessionServiceTerminated) => {
-                SessionError::Ended.record().into()
-            }
-            other => Self::Local(other),
-        }
-    }
-}
-
-impl From<RmcpSessionError> for SessionsError {
-    fn from(error: RmcpSessionError) -> Self {
-        LocalSessionManagerError::from(error).into()
-    }
-}
-
 impl Sessions {
     pub(super) fn new(limit: usize, kept_bytes: usize, hooks: Hooks) -> Self {
         Self {
@@ -126,15 +98,21 @@ impl Sessions {
         }
     }
 
-    fn table(&self) -> MutexGuard<'_, HashMap<SessionId, Session>> {
-        self.table.lock()
+    /// Does something with a session, if there is one of this id.
+    fn with<T>(&self, id: &str, then: impl FnOnce(&mut Session) -> T) -> Result<T, SessionError> {
+        let mut table = self.table.lock();
+        let session = table
+            .get_mut(id)
+            .ok_or_else(|| SessionError::Ended.record())?;
+        Ok(then(session))
     }
 
     /// Ends sessions that have been idle for too long.
     pub(super) async fn sweep(&self) {
         let now = Instant::now();
         let over: Vec<SessionId> = self
-            .table()
+            .table
+            .lock()
             .iter()
             .filter(|(_, session)| session.is_idle() && now.duration_since(session.at) >= IDLE)
             .map(|(id, _)| Arc::clone(id))
@@ -146,7 +124,7 @@ impl Sessions {
 
     /// Returns what a call needs of its session.
     pub(super) fn of_call(&self, id: &str) -> Option<CallSession> {
-        let table = self.table();
+        let table = self.table.lock();
         let (id, session) = table.get_key_value(id)?;
         Some(CallSession {
             id: Some(Arc::clone(id)),
@@ -156,42 +134,35 @@ impl Sessions {
         })
     }
 
-    /// Whether the streams of a session may have events without data.
-    fn has_empty_events(&self, id: &SessionId) -> bool {
-        let table = self.table();
-        let revision = table.get(id).and_then(|session| session.revision);
-        revision.is_none_or(Revision::has_empty_events)
-    }
-
     /// Returns the negotiated revision of a session.
     pub(super) fn revision(&self, id: &str) -> Option<Revision> {
-        self.table().get(id)?.revision
+        self.table.lock().get(id)?.revision
     }
 
     /// Makes a session one of a principal, for good.
     pub(super) fn bind(&self, id: &str, principal: Arc<str>) {
-        if let Some(session) = self.table().get_mut(id) {
+        if let Some(session) = self.table.lock().get_mut(id) {
             session.principal.get_or_insert(principal);
         }
     }
 
     /// Whether there is such a session, and this principal began it.
     pub(super) fn is_of(&self, id: &str, principal: &str) -> bool {
-        let table = self.table();
+        let table = self.table.lock();
         let session = table.get(id);
         session.is_some_and(|session| session.principal.as_deref() == Some(principal))
     }
 
     /// Removes a session from the table and ends its calls.
     fn remove(&self, id: &SessionId) {
-        let removed = self.table().remove(id);
+        let removed = self.table.lock().remove(id);
         if let Some(session) = removed {
             session.end.cancel();
         }
     }
 
     async fn forget(&self, id: &SessionId) {
-        let handle = self.handle(id);
+        let handle = self.with(id, |session| session.handle.clone());
         self.remove(id);
         if let Ok(handle) = handle {
             // It is out of the table, whether or not its task could be notified.
@@ -199,33 +170,16 @@ impl Sessions {
         }
     }
 
-    fn handle(&self, id: &SessionId) -> Result<LocalSessionHandle, SessionsError> {
-        let table = self.table();
-        let session = table.get(id);
-        let session = session.ok_or_else(|| SessionError::Ended.record())?;
-        Ok(session.handle.clone())
-    }
-
-    fn events_of(&self, id: &SessionId) -> Result<Arc<SessionEvents>, SessionsError> {
-        let table = self.table();
-        let session = table.get(id);
-        let session = session.ok_or_else(|| SessionError::Ended.record())?;
-        Ok(Arc::clone(&session.events))
-    }
-
     /// What was sent to a client before it listened for the first time, which must not be lost, and what it is to hear next.
-    async fn listen(&self, id: &SessionId) -> Result<EventStream, SessionsError> {
-        let handle = self.handle(id)?;
+    async fn listen(&self, id: &SessionId) -> Result<EventStream, SessionError> {
+        let handle = self.with(id, |session| session.handle.clone())?;
         // rmcp would let the earlier stream go on and tell the new one nothing.
         handle.close_standalone_sse_stream(None).await?;
         let heard = handle.establish_common_channel().await?;
-        let (first, events) = {
-            let mut table = self.table();
-            let session = table.get_mut(id);
-            let session = session.ok_or_else(|| SessionError::Ended.record())?;
+        let (first, events) = self.with(id, |session| {
             let first = !std::mem::replace(&mut session.was_listened_to, true);
             (first, Arc::clone(&session.events))
-        };
+        })?;
         let missed = if first {
             events.kept(&common(id))
         } else {
@@ -243,24 +197,30 @@ impl Sessions {
         id: &SessionId,
         name: String,
         events: EventStream,
-    ) -> Result<SessionStream, SessionsError> {
-        let mut table = self.table();
-        let session = table.get_mut(id);
-        let session = session.ok_or_else(|| SessionError::Ended.record())?;
-        let end = session.streams.open(name);
-        Ok(SessionStream {
-            first: None,
-            stream: Box::pin(events.take_until(end.clone().cancelled_owned())),
-            empty_events: session.revision.is_none_or(Revision::has_empty_events),
-            _busy: None,
-            _waiting: None,
-            _open: Some(end.drop_guard()),
+    ) -> Result<EventStream, SessionError> {
+        self.with(id, |session| {
+            let streams = &mut session.streams;
+            streams.retain(|(other, end)| {
+                if *other == name {
+                    end.cancel();
+                }
+                !end.is_cancelled()
+            });
+            while streams.len() >= OPEN_STREAMS
+                && let Some((_, oldest)) = streams.pop_front()
+            {
+                oldest.cancel();
+            }
+            let end = CancellationToken::new();
+            streams.push_back((name, end.clone()));
+            let events = events.take_until(end.clone().cancelled_owned());
+            session.sent(events, end.drop_guard())
         })
     }
 
     /// Returns the session to evict, if there is no room for another.
-    fn to_evict(&self) -> Result<Option<SessionId>, SessionsError> {
-        let table = self.table();
+    fn to_evict(&self) -> Result<Option<SessionId>, SessionError> {
+        let table = self.table.lock();
         if table.len() < self.limit {
             return Ok(None);
         }
@@ -269,53 +229,52 @@ impl Sessions {
         let limit = self.limit;
         oldest
             .map(|(id, _)| Some(Arc::clone(id)))
-            .ok_or_else(|| SessionError::Full { limit }.record().into())
+            .ok_or_else(|| SessionError::Full { limit }.record())
     }
 
-    /// Reserves the id of a request until the returned guard is dropped.
-    fn wait(
-        &self,
-        session: &SessionId,
-        message: &ClientJsonRpcMessage,
-    ) -> Result<Option<PendingRequest>, SessionsError> {
-        let ClientJsonRpcMessage::Request(request) = message else {
-            return Ok(None);
-        };
-        let Some(ids) = self.table().get(session).map(|s| Arc::clone(&s.waiting)) else {
-            return Ok(None);
-        };
-        let id = request.id.clone();
-        let free = {
-            let mut ids = ids.lock();
-            ids.insert(id.clone())
-        };
-        if free {
-            Ok(Some(PendingRequest { id, ids }))
-        } else {
-            Err(SessionError::InUse { id }.record().into())
-        }
-    }
-
-    /// Marks a session as used, and as busy until the returned guard is dropped.
-    fn busy(&self, id: &SessionId) -> BusyGuard {
-        let mut table = self.table();
-        let Some(session) = table.get_mut(id) else {
-            return BusyGuard(Arc::default());
-        };
-        session.at = Instant::now();
-        session.open.fetch_add(1, Ordering::Relaxed);
-        BusyGuard(Arc::clone(&session.open))
+    /// Marks a session as used, and as busy for as long as the result is held.
+    fn busy(&self, id: &SessionId) -> Option<Arc<()>> {
+        let busy = self.with(id, |session| {
+            session.at = Instant::now();
+            Arc::clone(&session.busy)
+        });
+        busy.ok()
     }
 }
 
 impl Session {
     fn is_idle(&self) -> bool {
-        self.open.load(Ordering::Relaxed) == 0
+        Arc::strong_count(&self.busy) == 1
+    }
+
+    /// Reserves the id of a request for as long as the result is held.
+    fn reserve(&mut self, id: &RequestId) -> Result<Arc<()>, SessionError> {
+        self.pending.retain(|_, held| held.strong_count() > 0);
+        if self.pending.contains_key(id) {
+            let id = id.clone();
+            return Err(SessionError::InUse { id }.record());
+        }
+        let held = Arc::new(());
+        self.pending.insert(id.clone(), Arc::downgrade(&held));
+        Ok(held)
+    }
+
+    /// Returns a stream as it is sent, which holds something until it is dropped.
+    fn sent(
+        &self,
+        events: impl Stream<Item = ServerSseMessage> + Send + Sync + 'static,
+        held: impl Send + Sync + 'static,
+    ) -> EventStream {
+        let empty_events = self.revision.is_none_or(Revision::has_empty_events);
+        Box::pin(events.filter(move |event| {
+            let _ = &held;
+            ready(empty_events || event.message.is_some())
+        }))
     }
 }
 
 impl SessionManager for Sessions {
-    type Error = SessionsError;
+    type Error = SessionError;
     type Transport = <LocalSessionManager as SessionManager>::Transport;
 
     async fn create_session(&self) -> Result<(SessionId, Self::Transport), Self::Error> {
@@ -327,23 +286,24 @@ impl SessionManager for Sessions {
         // A manager of one session, because rmcp has one store of events for all sessions of a manager.
         let mut manager = LocalSessionManager::default().with_event_store(events.clone());
         manager.session_config.keep_alive = None;
-        let (id, transport) = manager.create_session().await?;
+        let created = manager.create_session().await;
+        let (id, transport) = created.map_err(|error| SessionError::Other(error.to_string()))?;
         let handle = manager.sessions.into_inner().remove(&id);
         let session = Session {
             handle: handle.ok_or_else(|| SessionError::Ended.record())?,
             events,
             was_listened_to: false,
-            streams: OpenStreams::default(),
+            streams: VecDeque::new(),
             at: Instant::now(),
-            open: Arc::default(),
-            waiting: Arc::default(),
+            busy: Arc::default(),
+            pending: HashMap::new(),
             end,
             run: self.hooks.session(),
             level: WantedLevel::default(),
             revision: None,
             principal: None,
         };
-        self.table().insert(Arc::clone(&id), session);
+        self.table.lock().insert(Arc::clone(&id), session);
         Ok((id, transport))
     }
 
@@ -353,18 +313,19 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<ServerJsonRpcMessage, Self::Error> {
         let _busy = self.busy(id);
-        let answer = self.handle(id)?.initialize(message).await?;
+        let handle = self.with(id, |session| session.handle.clone())?;
+        let answer = handle.initialize(message).await?;
         if let ServerJsonRpcMessage::Response(response) = &answer
             && let ServerResult::InitializeResult(result) = &response.result
-            && let Some(session) = self.table().get_mut(id)
         {
-            session.revision = Some(Revision::of(&result.protocol_version));
+            let revision = Revision::of(&result.protocol_version);
+            self.with(id, |session| session.revision = Some(revision))?;
         }
         Ok(answer)
     }
 
     async fn has_session(&self, id: &SessionId) -> Result<bool, Self::Error> {
-        Ok(self.table().contains_key(id))
+        Ok(self.table.lock().contains_key(id))
     }
 
     async fn close_session(&self, id: &SessionId) -> Result<(), Self::Error> {
@@ -378,17 +339,17 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         let busy = self.busy(id);
-        let waiting = self.wait(id, &message)?;
-        let handle = self.handle(id)?;
+        let pending = match &message {
+            ClientJsonRpcMessage::Request(request) => {
+                Some(self.with(id, |session| session.reserve(&request.id))??)
+            }
+            _ => None,
+        };
+        let handle = self.with(id, |session| session.handle.clone())?;
         let events = handle.establish_request_wise_channel().await?;
         handle.push_message(message, events.http_request_id).await?;
-        Ok(SessionStream {
-            first: None,
-            stream: received(events),
-            empty_events: self.has_empty_events(id),
-            _busy: Some(busy),
-            _waiting: waiting,
-            _open: None,
+        self.with(id, |session| {
+            session.sent(received(events), (busy, pending))
         })
     }
 
@@ -398,7 +359,8 @@ impl SessionManager for Sessions {
         message: ClientJsonRpcMessage,
     ) -> Result<(), Self::Error> {
         let _busy = self.busy(id);
-        Ok(self.handle(id)?.push_message(message, None).await?)
+        let handle = self.with(id, |session| session.handle.clone())?;
+        Ok(handle.push_message(message, None).await?)
     }
 
     /// It carries little, so a session with an open stream may be idle.
@@ -407,11 +369,9 @@ impl SessionManager for Sessions {
         id: &SessionId,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
         drop(self.busy(id));
-        let events = self.listen(id).await?;
-        Ok(SessionStream {
-            first: Some(ServerSseMessage::priming(START, RETRY)),
-            ..self.opened(id, common(id), events)?
-        })
+        let first = ServerSseMessage::priming(START, RETRY);
+        let events = stream::once(ready(first)).chain(self.listen(id).await?);
+        self.opened(id, common(id), Box::pin(events))
     }
 
     async fn resume(
@@ -419,18 +379,20 @@ impl SessionManager for Sessions {
         id: &SessionId,
         last: String,
     ) -> Result<impl Stream<Item = ServerSseMessage> + Send + Sync + 'static, Self::Error> {
-        let events = self.events_of(id)?;
+        let events = self.with(id, |session| Arc::clone(&session.events))?;
         let common = common(id);
         let (name, stream) = if last == START {
             (common.clone(), events.whole(&common))
         } else {
-            events.after(&last).map_err(SessionsError::Events)?
+            let after = events.after(&last);
+            after.map_err(|error| SessionError::Other(error.to_string()))?
         };
-        let busy = self.busy(id);
-        Ok(SessionStream {
-            _busy: (name != common).then_some(busy),
-            ..self.opened(id, name, stream)?
-        })
+        // The stream of no request carries little, so a session with it open may be idle.
+        let busy = self.busy(id).filter(|_| name != common);
+        let stream = stream.inspect(move |_| {
+            let _ = &busy;
+        });
+        self.opened(id, name, Box::pin(stream))
     }
 }
 
@@ -439,7 +401,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_session_that_is_idle_for_too_long_ends() -> Result<(), SessionsError> {
+    async fn a_session_that_is_idle_for_too_long_ends() -> Result<(), SessionError> {
         let sessions = Sessions::new(64, 64 << 20, Hooks::default());
         let (idle, _kept) = sessions.create_session().await?;
         let (busy, _kept_too) = sessions.create_session().await?;
@@ -454,7 +416,7 @@ mod tests {
         drop(open);
         sessions.sweep().await;
         assert!(!sessions.has_session(&busy).await?);
-        assert!(sessions.table().is_empty());
+        assert!(sessions.table.lock().is_empty());
         Ok(())
     }
 }
