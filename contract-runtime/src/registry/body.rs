@@ -344,6 +344,8 @@ pub(super) struct Mode {
     pub(super) gate: Option<Arc<Gate>>,
     /// The policy of a trial, which replaces every setting of authors and operators.
     pub(super) policy: Option<Policy>,
+    /// Whether the caller is a test of contracts, which sees every tool.
+    pub(super) sees_all: bool,
     /// What the call may ask a person. A trial asks nothing.
     pub(super) asking: Option<Arc<Asking>>,
     /// How the call takes the gate while it runs. It does not hold the gate while it waits for a person.

@@ -171,7 +171,7 @@ impl Call<'_, Check> {
     /// # Ok(()) }
     /// ```
     pub fn every_condition(self) -> Self {
-        self.under(Policy::Observe)
+        self.judged_by(Policy::Observe, false)
     }
 }
 
@@ -202,11 +202,17 @@ impl<'r, F: Form> Call<'r, F> {
         self
     }
 
-    /// Makes it a trial: with this policy in the place of every other setting, and with no observer but those of its context.
+    /// Makes it a trial: with this policy in the place of every other setting, and with no observer but those of its context. A trial
+    /// calls any tool, whoever sees it.
     #[doc(hidden)]
-    pub fn under(mut self, policy: Policy) -> Self {
+    pub fn under(self, policy: Policy) -> Self {
+        self.judged_by(policy, true)
+    }
+
+    fn judged_by(mut self, policy: Policy, sees_all: bool) -> Self {
         if let Some(begin) = &mut self.begin {
             begin.mode.policy = Some(policy);
+            begin.mode.sees_all = sees_all;
         }
         self
     }

@@ -70,7 +70,8 @@ proptest! {
         for name in NAMES.into_iter().filter(|name| *name != "record_purge") {
             let call = || registry.call(("1", name, "")).context(caller(&seen));
             let check = registry.check(("1", name, "")).context(caller(&seen));
-            for outcome in [call().blocking(), check.blocking()] {
+            let every = registry.check(("1", name, "")).context(caller(&seen)).every_condition();
+            for outcome in [call().blocking(), check.blocking(), every.blocking()] {
                 let is_listed = listed.contains(&name);
                 prop_assert_eq!(outcome.is_ok(), is_listed, "{:?}", &outcome);
                 prop_assert_eq!(view.tool(name).is_some(), is_listed);

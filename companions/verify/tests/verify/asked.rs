@@ -37,6 +37,15 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
+#[test]
+fn tools_that_no_caller_sees_are_verified_as_others_are() {
+    let report = |builder: contract_runtime::Builder| {
+        Verifier::new(builder.tool(breaks).build().unwrap()).run()
+    };
+    let hidden = Registry::builder().visible(|_, _| false);
+    assert_eq!(report(hidden), report(Registry::builder()));
+}
+
 /// Otherwise `strict` would fail by chance.
 #[test]
 fn without_a_seed_the_inputs_are_the_same_each_time() {
