@@ -38,7 +38,7 @@ pub async fn serve(
     let (audit, writer) = audit(&clinic)?;
     let registry = Registry::builder()
         .with(clinic)
-        .before_call(|call, context| ready(of_role(&call, &context)))
+        .visible(|context, tool| may_call(context, tool.name()))
         .before_call(limit(calls_per_minute))
         .observe(audit)
         .observe(durations(&global::meter("clinic")))
@@ -81,16 +81,10 @@ fn principal(token: Option<&str>, desk: &Desk) -> Result<Principal, Refusal> {
     Ok(Principal::new(user.name).context(context))
 }
 
-/// Refuses a call of a tool that the role of the user has not.
-fn of_role(call: &ToolCall, context: &Context) -> Result<(), String> {
-    match context.get::<User>().map(|user| user.role) {
-        Some(role) if role.may_call(&call.name) => Ok(()),
-        Some(role) => Err(format!(
-            "a user of the role {role} may not call {}",
-            call.name
-        )),
-        None => Err("nobody is logged in".to_owned()),
-    }
+/// Returns whether a tool is for the role of the user.
+fn may_call(context: &Context, tool: &str) -> bool {
+    let user = context.get::<User>();
+    user.is_some_and(|user| user.role.may_call(tool))
 }
 
 /// Refuses the calls of a user who has made too many.

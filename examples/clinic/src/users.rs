@@ -1,7 +1,5 @@
 //! Who may do what: users, their tokens and their roles.
 
-use std::fmt;
-
 /// What a user does at the clinic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -20,15 +18,6 @@ impl Role {
             "read_record" | "prescribe" | "stop_prescription" => self == Self::Doctor,
             _ => self == Self::Reception,
         }
-    }
-}
-
-impl fmt::Display for Role {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Reception => "reception",
-            Self::Doctor => "doctor",
-        })
     }
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use common::Service;
 use contract_agent::{ContractAgent, Message, Recovery, Scripted, ToolCallingAgent};
+use contract_runtime::prelude::*;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -73,9 +74,8 @@ async fn what_takes_effect_has_its_row_in_the_same_transaction() {
 async fn every_other_call_has_a_row_without_secrets() {
     let service = Service::start().await;
     service.with_bill().await;
-    service
-        .call("rosa", "read_record", json!({"patient": 1}))
-        .await;
+    let read = json!({"patient": 1});
+    service.result("rosa", "read_record", read, json!({})).await;
     service
         .call("rosa", "refund", json!({"bill": 1, "cents": 40_000}))
         .await;
@@ -110,7 +110,7 @@ async fn every_other_call_has_a_row_without_secrets() {
         let row = rows.iter().find(|row| row[3] == outcome && row[1] == tool);
         row.unwrap_or_else(|| panic!("{rows:?}"))
     };
-    assert_eq!(row("refused", "read_record")[0], "rosa");
+    assert_eq!(row("unknown_tool", "read_record")[0], "rosa");
     assert!(row("violation", "refund")[2].contains(r#""cents":40000"#));
     assert_eq!(row("violation", "prescribe")[0], "lind");
     assert_eq!(row("invalid_arguments", "register_patient")[4], "none");
@@ -156,6 +156,26 @@ async fn a_user_may_make_so_many_calls_and_a_call_that_asks_is_one() {
             .await
             .contains("Ben")
     );
+    let rows = service.audit().await;
+    let refused = rows.iter().filter(|row| row[3] == "refused");
+    let refused: Vec<_> = refused.map(|row| [&*row[0], &row[1], &row[4]]).collect();
+    assert_eq!(refused, [["lind", "find_patients", "none"]]);
+}
+
+#[tokio::test]
+async fn each_role_has_its_tools() {
+    let service = Service::start().await;
+    let (rosa, lind) = (service.client("rosa").await, service.client("lind").await);
+    let has = |tools: &Registry, name: &str| tools.tool(name).is_some();
+    for (tool, for_reception, for_doctors) in [
+        ("find_patients", true, true),
+        ("refund", true, false),
+        ("prescribe", false, true),
+    ] {
+        assert_eq!(has(&rosa, tool), for_reception, "{tool}");
+        assert_eq!(has(&lind, tool), for_doctors, "{tool}");
+    }
+    assert_eq!((rosa.tools().len(), lind.tools().len()), (9, 7));
 }
 
 #[tokio::test]
