@@ -51,20 +51,6 @@ pub struct Changes {
     pub shortened: bool,
 }
 
-/// Why the changes cannot be reported.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ChangesProblem {
-    /// The snapshot is not known.
-    #[error(
-        "there is no snapshot `{0}`: the executor has restarted since, or has taken {KEPT} newer ones; call without `since` for a new one"
-    )]
-    Unknown(String),
-    /// The project cannot be read.
-    #[error("the project cannot be read: {0}")]
-    Read(#[from] io::Error),
-}
-
 impl Snapshots {
     /// Opens a folder, without any snapshot of it.
     ///
@@ -86,8 +72,9 @@ pub fn workspace_diff(
     /// The `snapshot` of an earlier call.
     since: Option<&str>,
     #[context] snapshots: &Snapshots,
-) -> Result<Changes, ChangesProblem> {
-    let now = read(&snapshots.root)?;
+) -> Result<Changes, String> {
+    let now = read(&snapshots.root);
+    let now = now.map_err(|error| format!("the project cannot be read: {error}"))?;
     let mut kept = snapshots.kept.lock();
     let Some(name) = since else {
         let snapshot = TaskId::random().to_string();
@@ -102,7 +89,9 @@ pub fn workspace_diff(
         });
     };
     let before = kept.iter().find(|(known, _)| known == name);
-    let (snapshot, before) = before.ok_or_else(|| ChangesProblem::Unknown(name.to_owned()))?;
+    let (snapshot, before) = before.ok_or_else(|| {
+        format!("there is no snapshot `{name}`: the executor has restarted since, or has taken {KEPT} newer ones; call without `since` for a new one")
+    })?;
     let mut diff = between(before, &now);
     let shortened = diff.len() > DIFF;
     if shortened {

@@ -1,8 +1,7 @@
 //! A coding agent, as one process or as a backend and an executor.
 //!
 //! `cargo run -p codegen -- "create an endpoint"` runs both on a temporary project, with a recorded conversation unless
-//! the environment names a provider; `expected.txt` shows the output. `codegen backend` and `codegen executor` run one of the
-//! two each.
+//! the environment names a provider; `expected.txt` shows the output.
 
 use std::process::ExitCode;
 
@@ -17,13 +16,12 @@ use codegen::{demo, roles};
     arg_required_else_help = true
 )]
 struct Arguments {
-    #[command(flatten)]
-    demo: demo::Demo,
+    /// The task, such as `create an endpoint`.
+    task: Option<String>,
     #[command(subcommand)]
     half: Option<Half>,
 }
 
-/// One half.
 #[derive(Subcommand)]
 enum Half {
     /// Serves chats, and a page that shows them; waits for an executor to dial in.
@@ -36,23 +34,20 @@ fn main() -> ExitCode {
     // Before any thread is there: this program is the helper of its sandbox too.
     toolkit::enter();
     let arguments = Arguments::parse();
-    let runtime = match tokio::runtime::Runtime::new() {
-        Ok(runtime) => runtime,
-        Err(error) => {
-            eprintln!("codegen: {error}");
-            return ExitCode::FAILURE;
-        }
-    };
-    let ended = runtime.block_on(async {
-        match arguments.half {
-            None => demo::run(arguments.demo).await,
-            Some(Half::Backend(half)) => half.run().await,
-            Some(Half::Executor(half)) => half.run().await,
-        }
+    let ended = tokio::runtime::Runtime::new().map_err(Into::into);
+    let ended = ended.and_then(|runtime| {
+        let ended = runtime.block_on(async {
+            match arguments.half {
+                None => demo::run(&arguments.task.unwrap_or_default()).await,
+                Some(Half::Backend(half)) => half.run().await,
+                Some(Half::Executor(half)) => half.run().await,
+            }
+        });
+        // A body that is not a future may still be at work; the process does not wait for it.
+        runtime.shutdown_background();
+        ended
     });
-    // A body that is not a future may still be at work; the process does not wait for it.
-    runtime.shutdown_background();
-    ended.unwrap_or_else(|error| {
+    ended.unwrap_or_else(|error: roles::Failure| {
         eprintln!("codegen: {error}");
         ExitCode::FAILURE
     })

@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use contract_agent::{
-    Delta, GenaiBuildError, GenaiModel, Message, Model, ModelError, Recorder, Replay, Reply,
-    Request,
+    Delta, GenaiBuildError, GenaiModel, Message, Model, ModelError, Replay, Reply, Request,
 };
 use futures_util::{FutureExt as _, StreamExt as _, TryStreamExt as _, stream};
 use parking_lot::Mutex;
@@ -53,18 +52,6 @@ impl Models {
         Ok(Self::Recorded(files.into()))
     }
 
-    /// Records what the provider says in a new file, for one turn of one run.
-    ///
-    /// # Errors
-    ///
-    /// The file exists already, or there is no provider.
-    pub fn recording(self, file: PathBuf) -> Result<Self, Failure> {
-        match self {
-            Self::Provider(model) => Ok(Self::Provider(Arc::new(Recorder::new(model, file)?))),
-            Self::Recorded(_) => Err(GenaiBuildError::NoProvider.into()),
-        }
-    }
-
     /// Returns the model for one turn of one run.
     #[must_use]
     pub fn model(&self) -> Arc<dyn Model> {
@@ -74,15 +61,6 @@ impl Models {
                 files: Arc::clone(files),
                 playing: Mutex::default(),
             }),
-        }
-    }
-}
-
-impl std::fmt::Debug for Models {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Provider(model) => f.debug_tuple("Provider").field(&model.name()).finish(),
-            Self::Recorded(files) => f.debug_tuple("Recorded").field(files).finish(),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use contract_manifest::ToManifest as _;
 use contract_remote::protocol::TaskId;
 use contract_remote::store::{EmbeddedStore, Expect, Store};
-use contract_remote::{BackendHandle, ExecutorEvent, Journal, Task};
+use contract_remote::{BackendHandle, ExecutorEvent, Journal, Task, Token};
 use contract_runtime::Registry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 use crate::demo::RECORDINGS;
 use crate::model::Models;
 use crate::runs::Engine;
-use crate::service::{Service, ServiceToken};
+use crate::service::Service;
 use crate::tools;
 
 /// How long work in progress may go on when the process is to end.
@@ -74,8 +74,8 @@ impl Backend {
     /// The cause that kept it from serving.
     pub async fn run(self) -> Result<ExitCode, Failure> {
         let token = match &self.service_token_file {
-            Some(path) => ServiceToken::chosen(&read_token(path)?)?,
-            None => ServiceToken::random()?,
+            Some(path) => read_token(path)?,
+            None => Token::from(TaskId::random().to_string()),
         };
         let half = contract_remote::Backend::new(Registry::builder().build()?.manifest());
         let half = self
@@ -231,15 +231,26 @@ fn print_event(event: &ExecutorEvent) {
             eprintln!("no call is run until the journal can be written: {error}");
         }
         ExecutorEvent::JournalReopened => eprintln!("the journal can be written again"),
-        ExecutorEvent::Finished(finished) => eprintln!("over: {}", finished.message),
+        ExecutorEvent::MessageDelta(delta) => eprint!("{}", delta.text),
+        ExecutorEvent::Finished(finished) => eprintln!("\nover: {}", finished.message),
         _ => {}
     }
 }
 
-fn read_token(path: &Path) -> Result<String, Failure> {
+/// Reads a token, which must stand in an address as it is (RFC 3986, 2.3, "Unreserved Characters", 2005).
+fn read_token(path: &Path) -> Result<Token, Failure> {
     let text = fs::read_to_string(path);
     let text = text.map_err(|error| format!("the token in `{}`: {error}", path.display()))?;
-    Ok(text.trim().to_owned())
+    let text = text.trim();
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
+    if text.len() < 16 || !text.bytes().all(is_plain) {
+        let path = path.display();
+        return Err(format!(
+            "the token in `{path}` is not 16 or more letters, digits, `-`, `.`, `_` or `~`"
+        )
+        .into());
+    }
+    Ok(Token::from(text))
 }
 
 /// Writes a token into a new file, which only this user can read.

@@ -3,7 +3,7 @@
 mod show;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -27,47 +27,31 @@ pub(crate) const RECORDINGS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/record
 /// The project that is shipped.
 const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/sample");
 
-/// The arguments of the demo.
-#[derive(Debug, clap::Args)]
-pub struct Demo {
-    /// The task, such as `create an endpoint`.
-    task: Option<String>,
-    /// The folder of recorded conversations, used when the environment names no provider.
-    #[arg(long, value_name = "FOLDER", default_value = RECORDINGS)]
-    recordings: PathBuf,
-    /// Records what the provider says into a new file.
-    #[arg(long, value_name = "FILE")]
-    record: Option<PathBuf>,
-}
-
 /// Lets the model do a task, and prints what happens.
 ///
 /// # Errors
 ///
 /// Something that is needed is missing, such as a folder for the copy.
-pub async fn run(arguments: Demo) -> Result<ExitCode, Failure> {
+pub async fn run(task: &str) -> Result<ExitCode, Failure> {
     let folder = tempfile::Builder::new().prefix("codegen-").tempdir()?;
     let root = folder.path().join("shop");
     copy(Path::new(SAMPLE), &root)?;
-    let mut models = Models::choose(&arguments.recordings)?;
-    if let Some(file) = arguments.record {
-        models = models.recording(file)?;
-    }
+    let models = Models::choose(Path::new(RECORDINGS))?;
     let store = Arc::new(EmbeddedStore::open(folder.path().join("store.redb"))?);
     let backend = Backend::new(Registry::builder().build()?.manifest())
         .store(store.clone())
         .bind("127.0.0.1:0")
         .await?;
-    let (task, token) = backend.task().await?;
+    let (executors, token) = backend.task().await?;
     let executor = Executor::new(tools::registry(&root)?)
         .custom()
         .journal(Journal::open(folder.path().join("journal.redb"))?)
-        .connect(task.address(), token);
-    let engine = Engine::open(store, models, task).await?;
+        .connect(executors.address(), token);
+    let engine = Engine::open(store, models, executors).await?;
 
-    let run = engine.begin(&arguments.task.unwrap_or_default()).await?;
+    let run = engine.begin(task).await?;
     let mut news = run.news();
-    let mut show = show::Show::new();
+    let mut show = show::Show::default();
     let mut interrupt = std::pin::pin!(interrupted());
     let mut after = 0;
     loop {

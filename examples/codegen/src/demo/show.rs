@@ -1,94 +1,51 @@
 //! Prints the events of a run to the terminal.
 
-use std::collections::VecDeque;
-use std::io::{self, IsTerminal as _, Stdout, Write};
+use std::io::{self, Write};
 
 use serde_json::Value;
 
-use crate::contract::{Finder, Happening, RunState};
+use crate::contract::{Finder, Happening};
 
-/// Writes events as they come: colours on a terminal, and nothing that differs from one run to the next.
-pub(super) struct Show<O = Stdout> {
-    out: O,
-    is_coloured: bool,
-    /// The cursor stands behind a piece of text.
-    inside: bool,
-    /// The calls whose results are not shown yet, in their order: those that run side by side end in any.
-    open: VecDeque<OpenCall>,
+/// Prints events as they come, without what differs from one run to the next.
+#[derive(Default)]
+pub(super) struct Show {
+    /// Whether the last line is a piece of the model's text.
+    is_inside: bool,
+    /// The calls of a reply and their results: calls that run side by side end in any order.
+    open: Vec<(String, Option<String>)>,
 }
 
-struct OpenCall {
-    call_id: String,
-    ended: Option<ResultLine>,
-}
-
-/// A colour, a word and a text.
-type ResultLine = (&'static str, String, String);
-
-/// The longest line, in characters.
+/// The longest text of a line, in characters.
 const LINE: usize = 160;
 
-const FAINT: &str = "90";
-const GOOD: &str = "32";
-const BAD: &str = "31";
-const LOUD: &str = "33";
-const CALL: &str = "36";
-const STRONG: &str = "1";
-
 impl Show {
-    pub(super) fn new() -> Self {
-        let out = io::stdout();
-        Self {
-            is_coloured: out.is_terminal(),
-            out,
-            inside: false,
-            open: VecDeque::new(),
-        }
-    }
-}
-
-impl<O: Write> Show<O> {
     pub(super) fn event(&mut self, what: &Happening) -> io::Result<()> {
         match what {
             Happening::TextDelta { text } => {
-                if !std::mem::replace(&mut self.inside, true) {
-                    writeln!(self.out)?;
+                if !std::mem::replace(&mut self.is_inside, true) {
+                    println!();
                 }
-                write!(self.out, "{}", harmless(text))?;
-                self.out.flush()
+                print!("{}", harmless(text));
+                io::stdout().flush()?;
             }
             Happening::State { state } => {
-                // A call that was cut off has no result, and those after it have.
-                let open = std::mem::take(&mut self.open);
-                for (colour, word, text) in open.into_iter().filter_map(|one| one.ended) {
-                    self.line(colour, &word, &text)?;
-                }
-                let colour = if *state == RunState::Failed {
-                    BAD
-                } else {
-                    FAINT
-                };
-                self.line(colour, "run", state.name())
+                self.results();
+                self.line("run", state.name());
             }
-            Happening::Message { text } => self.line(STRONG, "task", text),
+            Happening::Message { text } => self.line("task", text),
             Happening::Attached { tools, refused } => {
-                let text = format!("{} tools of the executor were taken", tools.len());
-                self.line(FAINT, "tools", &text)?;
-                refused
-                    .iter()
-                    .try_for_each(|one| self.line(LOUD, "left out", one))
+                self.line("tools", &format!("{} were accepted", tools.len()));
+                for one in refused {
+                    self.line("refused", one);
+                }
             }
-            Happening::BootstrapFinished => self.line(FAINT, "looked", "that is enough to begin"),
             Happening::ToolCall {
                 call_id,
                 tool,
                 arguments,
             } => {
-                self.open.push_back(OpenCall {
-                    call_id: call_id.clone(),
-                    ended: None,
-                });
-                self.line(CALL, "call", &shortened(&format!("{tool} {arguments}")))
+                self.open.push((call_id.clone(), None));
+                self.line("call", &shortened(&format!("{tool} {arguments}")));
             }
             Happening::Violation {
                 clause,
@@ -98,16 +55,12 @@ impl<O: Write> Show<O> {
                 ..
             } => {
                 let by = match found_by {
-                    Finder::Backend => "the backend, so the call never travelled",
+                    Finder::Backend => "the backend, so the call was not sent",
                     Finder::Executor => "the executor",
                     Finder::Agent => "the agent",
                 };
-                self.line(
-                    LOUD,
-                    "broken",
-                    &format!("{clause} `{predicate}`, found by {by}"),
-                )?;
-                self.line(LOUD, "says", message)
+                self.line("broken", &format!("{clause} `{predicate}`, found by {by}"));
+                self.line("says", message);
             }
             Happening::ToolResult {
                 call_id,
@@ -116,130 +69,61 @@ impl<O: Write> Show<O> {
                 text,
                 ..
             } => {
-                let (colour, said) = match &**status {
-                    "ok" => (GOOD, summary(tool, text)),
-                    // The violation has said it.
-                    "violation" => (BAD, tool.clone()),
-                    _ => (BAD, shortened(text)),
+                // A violation has its own lines, and results have paths and durations of this machine.
+                let code = serde_json::from_str::<Value>(text).unwrap_or_default();
+                let result = match (&**status, code["ended"]["code"].as_i64()) {
+                    ("ok", Some(code)) => format!("{status:>9}  {tool}: exit code {code}"),
+                    ("ok" | "violation", _) => format!("{status:>9}  {tool}"),
+                    _ => format!("{status:>9}  {tool}: {}", shortened(text)),
                 };
-                self.show_result(call_id, (colour, status.clone(), said))
+                for call in &mut self.open {
+                    if call.0 == *call_id {
+                        call.1 = Some(result.clone());
+                    }
+                }
+                if self.open.iter().all(|(_, result)| result.is_some()) {
+                    self.results();
+                }
             }
             Happening::Retry { clause, attempt } => {
                 let text = format!("attempt {attempt}; the model reads why: {clause}");
-                self.line(FAINT, "again", &text)
+                self.line("again", &text);
             }
-            Happening::Questions { questions } => questions.iter().try_for_each(|one| {
-                let options = one.options.join(" / ");
-                self.line(STRONG, "asks", &format!("{} {options}", one.text))
-            }),
-            Happening::ApprovalRequested { approval } => {
-                let asks = approval.questions.join(" ");
-                self.line(
-                    STRONG,
-                    "asks",
-                    &format!("{asks} {}", shortened(&approval.arguments)),
-                )
+            Happening::Questions { questions } => {
+                for one in questions {
+                    let options = one.options.join(" / ");
+                    self.line("asks", &format!("{} {options}", one.text));
+                }
             }
-            Happening::ApprovalAnswered {
-                approved, reason, ..
-            } => {
-                let word = if *approved { "approved" } else { "denied" };
-                self.line(FAINT, word, reason)
+            Happening::Diff { text, .. } => {
+                self.line("changed", if text.is_empty() { "nothing" } else { "" });
+                print!("{}", harmless(text));
             }
-            Happening::Diff { text, .. } => self.diff(text),
-            Happening::Notice { text } => self.line(LOUD, "notice", text),
-            // The answer stands above, as it was said; progress is different each time.
-            Happening::Answer { .. } | Happening::ToolProgress { .. } => Ok(()),
-            Happening::Error { message } => self.line(BAD, "error", message),
-        }
-    }
-
-    /// Shows what came of a call, when what came of every earlier one is shown.
-    fn show_result(&mut self, call_id: &str, result: ResultLine) -> io::Result<()> {
-        let mut open = self.open.iter_mut();
-        let Some(call) = open.find(|one| one.call_id == call_id && one.ended.is_none()) else {
-            let (colour, word, text) = result;
-            return self.line(colour, &word, &text);
-        };
-        call.ended = Some(result);
-        while let Some((colour, word, text)) =
-            self.open.front_mut().and_then(|one| one.ended.take())
-        {
-            self.open.pop_front();
-            self.line(colour, &word, &text)?;
+            Happening::Notice { text } => self.line("notice", text),
+            Happening::Error { message } => self.line("error", message),
+            // The answer was printed piece by piece, and the demo confirms no tool.
+            _ => {}
         }
         Ok(())
     }
 
-    /// What was changed, below a line of its own.
-    fn diff(&mut self, diff: &str) -> io::Result<()> {
-        let nothing = if diff.is_empty() { "nothing" } else { "" };
-        self.line(STRONG, "changed", nothing)?;
-        for line in diff.lines() {
-            let colour = match line.as_bytes().first() {
-                Some(b'+') => GOOD,
-                Some(b'-') => BAD,
-                Some(b'@') => CALL,
-                _ => "0",
-            };
-            let line = harmless(line);
-            if self.is_coloured {
-                writeln!(self.out, "\x1b[{colour}m{line}\x1b[0m")?;
-            } else {
-                writeln!(self.out, "{line}")?;
+    fn results(&mut self) {
+        for result in std::mem::take(&mut self.open) {
+            if let Some(result) = result.1 {
+                println!("{}", harmless(&result));
             }
         }
-        Ok(())
     }
 
-    fn line(&mut self, colour: &str, word: &str, text: &str) -> io::Result<()> {
-        if std::mem::take(&mut self.inside) {
-            writeln!(self.out)?;
+    fn line(&mut self, word: &str, text: &str) {
+        if std::mem::take(&mut self.is_inside) {
+            println!();
         }
-        let text = harmless(text);
-        let gap = if text.is_empty() { "" } else { "  " };
-        if self.is_coloured {
-            writeln!(self.out, "\x1b[{colour}m{word:>9}\x1b[0m{gap}{text}")
-        } else {
-            writeln!(self.out, "{word:>9}{gap}{text}")
-        }
+        println!("{}", harmless(format!("{word:>9}  {text}").trim_end()));
     }
 }
 
-/// What came of a call, without paths and durations of this machine.
-fn summary(tool: &str, text: &str) -> String {
-    let Ok(value) = serde_json::from_str::<Value>(text) else {
-        return format!("{tool}: {}", shortened(text));
-    };
-    let number = |value: &Value| value.as_u64().unwrap_or(0);
-    match tool {
-        "read_file" => format!("{tool}: {} lines", number(&value["total_lines"])),
-        "write_file" => format!("{tool}: {} bytes", number(&value["bytes"])),
-        "edit_file" => format!("{tool}: {} changed", number(&value["replaced"])),
-        "read_folder" => {
-            let entries = value["entries"].as_array().map_or(0, Vec::len);
-            format!("{tool}: {entries} entries")
-        }
-        "run_shell" => {
-            let ended = &value["ended"];
-            let stdout = value["stdout"]["text"].as_str().unwrap_or("");
-            let passed: u64 = stdout.lines().filter_map(passed).sum();
-            match ended["code"].as_i64() {
-                Some(code) => format!("{tool}: exit code {code}, {passed} tests passed"),
-                None => format!("{tool}: ended by {}", ended["by"]),
-            }
-        }
-        _ => tool.to_owned(),
-    }
-}
-
-/// How many tests a line of `cargo test` says have passed.
-fn passed(line: &str) -> Option<u64> {
-    let rest = line.strip_prefix("test result: ok. ")?;
-    rest.split(' ').next()?.parse().ok()
-}
-
-/// A text of a model without what moves the cursor of a terminal, or turns the direction of what follows.
+/// Escapes what moves the cursor of a terminal, or turns the direction of the text that follows.
 fn harmless(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for letter in text.chars() {

@@ -12,14 +12,13 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
 use super::answers;
-use super::record::{RunId, RunRecord, RunView};
+use super::record::{RunId, RunRecord};
 use super::run::{Run, now_ms};
 use super::work::{cancel, work};
 use crate::contract::{Answer, ApprovalAnswer, ChatResponse, Happening, Problem, RunState, Step};
 use crate::model::Models;
 
 /// All runs. One at a time is at work, because one executor works in one folder; the others wait for their turn.
-#[derive(Debug)]
 pub struct Engine {
     shared: Arc<Shared>,
     runs: Mutex<BTreeMap<RunId, Arc<Run>>>,
@@ -28,7 +27,6 @@ pub struct Engine {
 }
 
 /// What the worker needs.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) store: Arc<dyn Store>,
     pub(super) models: Models,
@@ -93,16 +91,12 @@ impl Engine {
         run.ok_or_else(Problem::unknown)
     }
 
-    fn all(&self) -> Vec<Arc<Run>> {
-        self.runs.lock().values().cloned().collect()
-    }
-
     /// Returns all runs, the latest first.
     #[must_use]
-    pub fn runs(&self) -> Vec<RunView> {
-        let mut views: Vec<_> = self.all().iter().map(|run| run.record().view()).collect();
-        views.sort_by_key(|view| std::cmp::Reverse(view.began_ms));
-        views
+    pub fn runs(&self) -> Vec<Arc<Run>> {
+        let mut runs: Vec<_> = self.runs.lock().values().cloned().collect();
+        runs.sort_by_key(|run| std::cmp::Reverse(run.record().began_ms));
+        runs
     }
 
     /// Returns the response to a client about a run.
@@ -237,7 +231,7 @@ impl Engine {
         let worker = self.worker.lock().take();
         let Some(mut worker) = worker else { return };
         if tokio::time::timeout(drain, &mut worker).await.is_err() {
-            for run in self.all() {
+            for run in self.runs() {
                 if run.state() == RunState::Running {
                     run.stop.cancel();
                 }

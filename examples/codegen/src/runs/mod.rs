@@ -23,5 +23,5 @@ mod turn;
 mod work;
 
 pub use engine::Engine;
-pub use record::{RunId, RunRecord, RunView};
+pub use record::{RunId, RunRecord};
 pub use run::Run;

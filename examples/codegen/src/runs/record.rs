@@ -46,19 +46,6 @@ pub struct RunRecord {
     pub last_written: Option<String>,
 }
 
-/// A run in a list.
-#[derive(Clone, Debug, Serialize)]
-pub struct RunView {
-    /// The id of the run.
-    pub id: RunId,
-    /// When the run began, in milliseconds since 1970, UTC.
-    pub began_ms: u64,
-    /// The first message of the user.
-    pub task: String,
-    /// The state of the run.
-    pub state: RunState,
-}
-
 /// The extensions of texts that are written for people.
 const TEXTS: [&str; 3] = [".md", ".txt", ".adoc"];
 
@@ -101,17 +88,6 @@ impl RunRecord {
     /// Whether the run is at work or waits for its turn.
     pub(super) fn is_due(&self) -> bool {
         !self.life.state().is_over() && !self.asks()
-    }
-
-    /// Returns the run as lists show it.
-    #[must_use]
-    pub fn view(&self) -> RunView {
-        RunView {
-            id: self.id,
-            began_ms: self.began_ms,
-            task: self.task.clone(),
-            state: self.life.state(),
-        }
     }
 
     /// Returns the response to a client, after this many calls of tools.

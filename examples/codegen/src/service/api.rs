@@ -92,7 +92,17 @@ async fn take(shared: &Shared, request: Request) -> Result<(Arc<Run>, u64), Prob
 
 /// `GET /api/runs`: all runs, the latest first.
 pub(super) async fn runs(State(shared): State<Arc<Shared>>) -> Response {
-    json(&shared.engine.runs())
+    let runs = shared.engine.runs();
+    let runs = runs.iter().map(|run| {
+        let record = run.record();
+        value!({
+            "id": record.id,
+            "began_ms": record.began_ms,
+            "task": record.task,
+            "state": record.life.state(),
+        })
+    });
+    json(&runs.collect::<Vec<_>>())
 }
 
 /// `GET /api/runs/{id}`: the response that `/api/chat` would give now.

@@ -14,7 +14,6 @@ use crate::contract::Problem;
 use crate::runs::{Engine, Run};
 
 /// The state of the endpoints.
-#[derive(Debug)]
 pub(super) struct Shared {
     pub(super) engine: Arc<Engine>,
     pub(super) followers: Arc<Semaphore>,

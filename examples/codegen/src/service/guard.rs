@@ -12,74 +12,20 @@ use axum::http::header::{self, HeaderMap, HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use contract_http::{OriginCheck, OriginError};
+use contract_remote::Token;
 use subtle::ConstantTimeEq as _;
 
 use crate::contract::Problem;
 
-/// The token that clients of the service show.
-#[derive(Clone)]
-pub struct ServiceToken(String);
-
-/// The number of characters below which a token can be guessed.
-const SHORTEST: usize = 16;
-
-impl ServiceToken {
-    /// Draws a token of 128 random bits.
-    ///
-    /// # Errors
-    ///
-    /// The operating system has no random numbers.
-    pub fn random() -> std::io::Result<Self> {
-        hexadecimal().map(Self)
-    }
-
-    /// Checks a token that was chosen elsewhere.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong with it, without repeating it.
-    pub fn chosen(text: &str) -> Result<Self, String> {
-        let text = text.trim();
-        // They mean nothing in an address (RFC 3986, 2.3, "Unreserved Characters", 2005).
-        let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-        if text.len() < SHORTEST || !text.bytes().all(is_plain) {
-            return Err(format!(
-                "the token of the service needs {SHORTEST} or more letters, digits, `-`, `.`, `_` or `~`"
-            ));
-        }
-        Ok(Self(text.to_owned()))
-    }
-
-    /// Returns the token as text.
-    #[must_use]
-    pub fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl std::fmt::Debug for ServiceToken {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("ServiceToken(..)")
-    }
-}
-
-/// Returns 128 random bits.
-pub(super) fn hexadecimal() -> std::io::Result<String> {
-    let mut bytes = [0_u8; 16];
-    getrandom::fill(&mut bytes).map_err(|error| std::io::Error::other(error.to_string()))?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
-}
-
 /// The checks of a request.
-#[derive(Debug)]
 pub(super) struct Guard {
-    token: ServiceToken,
+    token: Token,
     origin_check: OriginCheck,
 }
 
 impl Guard {
     /// Creates the guard of this address, and of further names by which it is reached.
-    pub(super) fn new(address: SocketAddr, names: &[String], token: ServiceToken) -> Self {
+    pub(super) fn new(address: SocketAddr, names: &[String], token: Token) -> Self {
         let own = [address.to_string(), format!("localhost:{}", address.port())];
         let mut origin_check = OriginCheck::new();
         for host in own.iter().chain(names) {
@@ -117,7 +63,11 @@ impl Guard {
             parts.find_map(|part| part.strip_prefix("token="))
         });
         let shown = carried.or(in_query).unwrap_or_default();
-        if shown.as_bytes().ct_eq(self.token.0.as_bytes()).into() {
+        if shown
+            .as_bytes()
+            .ct_eq(self.token.reveal().as_bytes())
+            .into()
+        {
             return Ok(());
         }
         Err(Problem::new(

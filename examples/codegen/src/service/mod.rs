@@ -22,6 +22,7 @@ use axum::extract::DefaultBodyLimit;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{get, post};
 use contract_http::Limits;
+use contract_remote::Token;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -31,7 +32,6 @@ use crate::contract::Problem;
 use crate::runs::Engine;
 use follow::Shared;
 use guard::Guard;
-pub use guard::ServiceToken;
 
 /// How slowly the head of a request may arrive.
 const HEADER_TIME: Duration = Duration::from_secs(5);
@@ -43,7 +43,6 @@ const LARGEST: usize = 256 << 10;
 const FOLLOWERS: usize = 64;
 
 /// A service that is bound to its address and not served yet.
-#[derive(Debug)]
 #[must_use = "nothing is answered until it is served"]
 pub struct Service {
     listener: TcpListener,
@@ -61,7 +60,7 @@ impl Service {
         engine: Arc<Engine>,
         listener: TcpListener,
         names: &[String],
-        token: ServiceToken,
+        token: Token,
         closing: CancellationToken,
     ) -> std::io::Result<Self> {
         let address = listener.local_addr()?;

@@ -3,8 +3,7 @@
 use axum::http::header::CONTENT_SECURITY_POLICY;
 use axum::response::{Html, IntoResponse as _, Response};
 
-use super::guard::hexadecimal;
-use crate::contract::Problem;
+use crate::runs::RunId;
 
 const DOCUMENT: &str = include_str!("../page/page.html");
 const STYLE: &str = include_str!("../page/style.css");
@@ -19,8 +18,8 @@ const SCRIPTS: [&str; 5] = [
 ];
 
 /// `GET /`: the page, for one load.
-pub(super) async fn document() -> Result<Response, Problem> {
-    let nonce = hexadecimal().map_err(|error| Problem::new(500, "no_page", error.to_string()))?;
+pub(super) async fn document() -> Response {
+    let nonce = RunId::random().to_string();
     let page = DOCUMENT
         .replace("{nonce}", &nonce)
         .replace("{style}", STYLE)
@@ -29,5 +28,5 @@ pub(super) async fn document() -> Result<Response, Problem> {
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'nonce-{nonce}'; img-src data:; \
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     );
-    Ok(([(CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response())
+    ([(CONTENT_SECURITY_POLICY, policy)], Html(page)).into_response()
 }

@@ -1,11 +1,12 @@
 //! What a cancelled call leaves behind on the machine of its executor.
 #![cfg(target_os = "linux")]
 
+use std::io::Read as _;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use contract_manifest::ToManifest as _;
-use contract_remote::Backend;
+use contract_remote::{Backend, Session};
 use contract_runtime::prelude::*;
 use serde_json::json;
 
@@ -31,8 +32,8 @@ async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn a_call_that_is_given_up_leaves_no_process_there() {
+/// An executor that has dialled in to a backend of this test.
+async fn dialled_in() -> (Session, Process, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     // It brings all of its tools.
     let known = Registry::builder().build().expect("a registry").manifest();
@@ -47,11 +48,33 @@ async fn a_call_that_is_given_up_leaves_no_process_there() {
         .arg(&token_file)
         .arg("--root")
         .arg(folder.path())
-        .stderr(Stdio::null())
+        .stderr(Stdio::piped())
         .spawn();
-    let _executor = Process(executor.expect("it starts"));
+    let executor = Process(executor.expect("it starts"));
     let session = task.attached().await.expect("a session");
+    // Both serve until the process ends.
+    std::mem::forget((backend, task));
+    (session, executor, folder)
+}
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_text_of_the_model_is_shown_at_the_executor() {
+    let (session, mut executor, _folder) = dialled_in().await;
+    session.begin_answer();
+    session.send_delta("I clear \u{1b}[2J").await;
+    session.send_delta("the screen.").await;
+    session.finish(true, "done").await;
+    let mut shown = String::new();
+    let mut output = executor.0.stderr.take().expect("it is piped");
+    output.read_to_string(&mut shown).expect("it is text");
+    // What moves the cursor does not reach it.
+    assert!(shown.contains("I clear [2Jthe screen."), "{shown}");
+    assert!(!shown.contains('\u{1b}'), "{shown:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_that_is_given_up_leaves_no_process_there() {
+    let (session, _executor, _folder) = dialled_in().await;
     // One that is waited for, one in the background, and one in a session of its own.
     let mark = format!("4322.{}", std::process::id());
     let script = format!("sleep {mark} & setsid sleep {mark} & sleep {mark}");
