@@ -29,6 +29,10 @@ mod spelling;
 mod tests;
 
 use proc_macro::TokenStream;
+use proc_macro2::Group;
+use syn::Path;
+use syn::ext::IdentExt as _;
+use syn::parse::{ParseStream, Parser as _};
 
 use attributes::{AttributeSet, Kind};
 use errors::Errors;
@@ -217,27 +221,24 @@ pub fn contract_assert(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Expands `contract_verify::verify!`.
+/// Names the test of `contract_verify::verify!`: `tools::divide { .. }` becomes `#[test] fn verify_divide() { .. }`.
 #[doc(hidden)]
 #[proc_macro]
-pub fn verify_one(input: TokenStream) -> TokenStream {
-    verifier(input, false)
-}
-
-/// Expands `contract_verify::verify_all!`.
-#[doc(hidden)]
-#[proc_macro]
-pub fn verify_all(input: TokenStream) -> TokenStream {
-    verifier(input, true)
-}
-
-fn verifier(input: TokenStream, all: bool) -> TokenStream {
-    let mut errors = Errors::new();
-    let input = source::grouped(input.into());
-    let test = errors.read(input, |errors, input| options::verifier(errors, input, all));
-    let test = errors.finish(test);
-    test.unwrap_or_else(|report| report.to_compile_error())
-        .into()
+pub fn verify_test(input: TokenStream) -> TokenStream {
+    let test = |input: ParseStream<'_>| {
+        let tool = input.call(Path::parse_mod_style)?;
+        let body: Group = input.parse()?;
+        let mut words = tool.segments.iter().map(|segment| segment.ident.unraw());
+        let name = words
+            .next_back()
+            .map(|last| quote::format_ident!("verify_{}", last));
+        Ok(quote::quote! {
+            #[::core::prelude::v1::test]
+            fn #name() #body
+        })
+    };
+    let test = test.parse(input);
+    test.unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
 fn attribute(kind: Kind, args: TokenStream, item: TokenStream) -> TokenStream {

@@ -1,21 +1,14 @@
-//! Parses the arguments of `#[tool(..)]`, `#[verify(..)]`, `verify!` and `verify_all!`.
-
-use std::collections::BTreeMap;
+//! Parses the arguments of `#[tool(..)]` and `#[verify(..)]`.
 
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
-use syn::ext::IdentExt;
-use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Expr, LitStr, Path, Token};
+use syn::{Attribute, Expr, LitStr, Path};
 
 use crate::args::{self, Entry};
 use crate::attributes::{self, ContractAttribute, Kind, of_kind};
 use crate::errors::Errors;
-use crate::expand::data;
 use crate::message::{self, Written};
 use crate::model::{Options, Set, Verify};
-use crate::names;
-use crate::source::{self, is_punct};
+use crate::source::is_punct;
 
 /// The arguments of one `#[tool(..)]`, before the function is looked at.
 #[derive(Default)]
@@ -140,86 +133,4 @@ pub(crate) fn conditional_siblings(attr: &Attribute) -> Vec<(Kind, Ident)> {
     words
         .filter_map(|word| Some((Kind::named(word)?, word.clone())))
         .collect()
-}
-
-const VERIFY_KEYS: &str = "run setup cases seed sequences strict";
-
-/// Expands `verify!(tools::divide, cases = 1_000)` and `verify_all!(registry, cases = 1_000)`. The crate's path and `;` come first.
-///
-/// ```text
-/// #[test]
-/// fn verify_divide() {
-///     rt::verifier_of_function(tools::divide, env!("CARGO_MANIFEST_DIR")).cases(1_000).run().assert();
-/// }
-/// ```
-pub(crate) fn verifier(
-    errors: &mut Errors,
-    input: ParseStream<'_>,
-    all: bool,
-) -> Option<TokenStream> {
-    let krate = Path::parse_mod_style(input).unwrap_or_else(|_| names::default_crate());
-    let _ = input.parse::<Token![;]>();
-    let runtime = names::runtime(&krate);
-    let home = quote!(::core::option_env!("CARGO_MANIFEST_DIR").unwrap_or("."));
-    let of_package = all && (input.is_empty() || args::is_keyed(input));
-    let (mut name, mut owner) = (String::from("verify_all"), "`verify_all!`");
-    let verifier = if of_package {
-        let package = quote!(#runtime::package(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()));
-        quote!(#runtime::verifier_of_package(#package, #home))
-    } else if all {
-        let (_, registry) = errors.ok(source::expression(input))?;
-        quote!(#runtime::verifier_of_registry(#registry, #home))
-    } else {
-        let path = verified(errors, input)?;
-        let function = path.segments.last()?.ident.unraw();
-        (name, owner) = (format!("verify_{function}"), "`verify!`");
-        quote!(#runtime::verifier_of_function(#path, #home))
-    };
-    if !of_package && !input.is_empty() {
-        errors.ok(input.parse::<Token![,]>())?;
-    }
-    let mut values: BTreeMap<String, Option<Set<TokenStream>>> = BTreeMap::new();
-    for entry in args::entries(errors, input) {
-        let key = entry.name();
-        if !VERIFY_KEYS.split(' ').any(|known| key == known) {
-            args::unknown(errors, &entry, owner, VERIFY_KEYS);
-            continue;
-        }
-        let value = values.entry(key.clone()).or_default();
-        args::set(errors, value, &entry, |errors, entry| match key.as_str() {
-            "run" | "strict" => args::flag(errors, entry).map(|flag| quote!(#flag)),
-            "setup" => args::setup(errors, entry).map(|setup| data::setup(&setup, &runtime)),
-            "seed" => args::value(errors, entry, "42").map(ToTokens::into_token_stream),
-            _ => args::value(errors, entry, "1_000").map(ToTokens::into_token_stream),
-        });
-    }
-    let calls = values.iter().filter_map(|(key, value)| {
-        let key = if key == "run" { "run_bodies" } else { key };
-        let (method, value) = (Ident::new(key, Span::call_site()), value.as_ref()?);
-        Some(quote!(.#method(#value)))
-    });
-    let name = Ident::new(&name, Span::call_site());
-    Some(quote! {
-        #[::core::prelude::v1::test]
-        fn #name() {
-            #verifier #(#calls)* .run().assert();
-        }
-    })
-}
-
-/// The path of the tool that is verified.
-fn verified(errors: &mut Errors, input: ParseStream<'_>) -> Option<Path> {
-    if input.is_empty() {
-        let message = "`verify!` needs a tool; write `verify!(divide)`, or `verify_all!()` for the whole package";
-        errors.at(Span::call_site(), message);
-        return None;
-    }
-    let (expr, tokens) = errors.ok(source::expression(input))?;
-    let path = Path::parse_mod_style.parse2(source::without_invisible_group(tokens));
-    if path.is_err() {
-        let message =
-            "this is not the path of a tool; write `verify!(divide)` or `verify!(tools::divide)`";
-        errors.on(expr, message);
-    }
-    path.ok()
 }

@@ -5,8 +5,8 @@ pub use inventory;
 pub use std::sync::Arc;
 pub use std::vec::Vec;
 
+pub use contract_macros::verify_test;
 pub use contract_macros::{contract_assert, finish, verify};
-pub use contract_macros::{verify_all, verify_one};
 
 pub use crate::contract::bounds::{
     Checked, ConditionResult, Fallible, JudgedForm, Opened, Present, keep, look,

@@ -356,15 +356,9 @@ impl Verifier {
             seed,
             fixtures: &self.fixtures,
             runtime,
+            record: boundaries.filter(|_| is_update()),
         };
-        let mut verified = trial::run(&self.registry, name, &remembered, &recorded, &effort);
-        if let Some(path) = boundaries.filter(|_| is_update()) {
-            let found = trial::find_boundaries(&self.registry, name, &remembered, &effort);
-            if let Err(why) = found.map_or(Ok(()), |found| found.save(path, name)) {
-                let unrecorded = Verified::of_problem(name, Fault::Unrecorded { why });
-                verified.problems.extend(unrecorded.problems);
-            }
-        }
+        let verified = trial::run(&self.registry, name, &remembered, &recorded, &effort);
         let moved = |problem: &&Problem| problem.fault.is_moved();
         let failed = verified.problems.iter().filter(|problem| !moved(problem));
         let failed: Vec<Value> = failed.filter_map(|one| one.input.clone()).collect();

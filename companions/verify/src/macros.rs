@@ -30,7 +30,8 @@ use super::Verifier;
 /// contract_verify::verify!(divide);
 /// ```
 ///
-/// A path names a tool in another module, `verify!(tools::divide)`. Options may follow in any order:
+/// A path names a tool in another module, `verify!(tools::divide)`. Options may follow, which are methods of the
+/// [`Verifier`](crate::Verifier), but for `run`:
 ///
 /// | option | effect |
 /// |---|---|
@@ -56,8 +57,23 @@ use super::Verifier;
 /// The generated test panics with the [`Report`](crate::Report) if it finds a problem.
 #[macro_export]
 macro_rules! verify {
-    ($($input:tt)*) => {
-        $crate::__private::verify_one! { $crate; $($input)* }
+    () => {
+        ::core::compile_error! {
+            "`verify!` needs a tool; write `verify!(divide)`, or `verify_all!()` for the whole package"
+        }
+    };
+    ($tool:path $(, $($options:tt)*)?) => {
+        $crate::__private::verify_test! { $tool {
+            $crate::__verify! {
+                $crate::__private::verifier_of_function($tool, $crate::__verify!(@home));
+                $($($options)*)?
+            }
+        } }
+    };
+    ($($other:tt)*) => {
+        ::core::compile_error! {
+            "this is not the path of a tool; write `verify!(divide)` or `verify!(tools::divide)`"
+        }
     };
 }
 
@@ -93,8 +109,62 @@ macro_rules! verify {
 /// The generated test panics with the [`Report`](crate::Report) if it finds a problem, and if there is no tool.
 #[macro_export]
 macro_rules! verify_all {
-    ($($input:tt)*) => {
-        $crate::__private::verify_all! { $crate; $($input)* }
+    (@test $verifier:expr; $($options:tt)*) => {
+        #[::core::prelude::v1::test]
+        fn verify_all() {
+            $crate::__verify! { $verifier; $($options)* }
+        }
+    };
+    (run $(, $($options:tt)*)?) => {
+        $crate::verify_all! { @package run, $($($options)*)? }
+    };
+    (strict $(, $($options:tt)*)?) => {
+        $crate::verify_all! { @package strict, $($($options)*)? }
+    };
+    ($option:ident = $($options:tt)*) => {
+        $crate::verify_all! { @package $option = $($options)* }
+    };
+    () => {
+        $crate::verify_all! { @package }
+    };
+    (@package $($options:tt)*) => {
+        $crate::verify_all! {
+            @test $crate::__private::verifier_of_package(
+                $crate::__private::package(::core::option_env!("CARGO_PKG_NAME"), ::core::module_path!()),
+                $crate::__verify!(@home),
+            );
+            $($options)*
+        }
+    };
+    ($registry:expr $(, $($options:tt)*)?) => {
+        $crate::verify_all! {
+            @test $crate::__private::verifier_of_registry($registry, $crate::__verify!(@home));
+            $($($options)*)?
+        }
+    };
+}
+
+/// Gives a verifier the options of a macro, which are methods of it but for `run`, and runs it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __verify {
+    (@home) => {
+        ::core::option_env!("CARGO_MANIFEST_DIR").unwrap_or(".")
+    };
+    (@value) => {
+        true
+    };
+    (@value $value:expr) => {
+        $value
+    };
+    ($verifier:expr;) => {
+        $verifier.run().assert()
+    };
+    ($verifier:expr; run $(= $value:expr)? $(, $($options:tt)*)?) => {
+        $crate::__verify! { $verifier; run_bodies = $crate::__verify!(@value $($value)?), $($($options)*)? }
+    };
+    ($verifier:expr; $option:ident $(= $value:expr)? $(, $($options:tt)*)?) => {
+        $crate::__verify! { $verifier.$option($crate::__verify!(@value $($value)?)); $($($options)*)? }
     };
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::mem::Discriminant;
+use std::path::Path;
 
 use contract_runtime::ConditionKind;
 use contract_runtime::Policy;
@@ -31,6 +32,8 @@ pub(super) struct Effort<'e> {
     pub(super) seed: u64,
     pub(super) fixtures: &'e Fixtures,
     pub(super) runtime: &'e tokio::runtime::Runtime,
+    /// Where the boundaries of the tool are recorded.
+    pub(super) record: Option<&'e Path>,
 }
 
 /// Verifies one tool; `remembered` are inputs that failed before, `recorded` its recorded boundaries.
@@ -74,24 +77,17 @@ pub(super) fn run(
         });
     }
     verified.evidence.postconditions = promised;
+    if let Some(path) = effort.record {
+        let found = panic_hook::suppress(|| boundaries::find(&subject, remembered));
+        if let Err(why) = found.save(path, name) {
+            let problem = Problem::of(name, Fault::Unrecorded { why });
+            verified.problems.push(problem);
+        }
+    }
     let problems = verified.problems.iter();
     let inputs = problems.filter_map(|problem| problem.input.as_ref());
     verified.lines = inputs.map(|input| subject.line(input)).collect();
     verified
-}
-
-/// Finds the boundaries of a tool, if it can be verified at all.
-pub(super) fn find_boundaries(
-    registry: &Registry,
-    name: &str,
-    remembered: &[Value],
-    effort: &Effort<'_>,
-) -> Option<Boundaries> {
-    let registry = fixtures::registry_for(registry, name, effort.fixtures).ok()?;
-    let subject = Subject::new(&registry, name, effort.runtime)?;
-    Some(panic_hook::suppress(|| {
-        boundaries::find(&subject, remembered)
-    }))
 }
 
 /// Runs the first two layers, and returns the accepted inputs.

@@ -221,7 +221,7 @@ fn verify(verify: &Verify, runtime: &TokenStream) -> TokenStream {
 }
 
 /// A `let` with a type: as an argument, a value of the wrong type would be explained by the function that takes it.
-pub(crate) fn setup(setup: &Expr, runtime: &TokenStream) -> TokenStream {
+fn setup(setup: &Expr, runtime: &TokenStream) -> TokenStream {
     let value = super::local("setup");
     quote! {{
         let #value: fn(#runtime::Builder) -> #runtime::Builder = #setup;

@@ -1,9 +1,7 @@
-//! Parsing and expansion of `#[verify]`, `verify!` and `verify_all!`.
+//! Parsing and expansion of `#[verify]`.
 
 use super::{refused, set, tokens, tool};
 use crate::attributes::{self, Kind};
-use crate::errors::Errors;
-use crate::{options, source::grouped};
 
 const DOUBLE: &str = "/// Double.\n #[tool] fn double(number: i32) -> i64 { 2 }";
 
@@ -75,39 +73,4 @@ fn a_condition_is_waited_for_and_its_path_needs_no_import() {
         "#[cfg_attr(test, ::contract_runtime::__private::verify(run))] #[::contract_runtime::__private::finish(tool())] fn f() {}",
     );
     assert_eq!(deferred.to_string(), expected.to_string());
-}
-
-#[test]
-fn tests_are_written_for_what_is_named() {
-    let is = |test: syn::Result<String>, of: &str| test.is_ok_and(|test| test.contains(of));
-    let all = |source: &str| {
-        let mut errors = Errors::new();
-        let test = errors.read(grouped(tokens(source)), |errors, input| {
-            options::verifier(errors, input, true)
-        });
-        errors.finish(test).map(|test| test.to_string())
-    };
-    assert!(is(all("::ct;"), "verifier_of_package"));
-    assert!(is(all("::ct; cases = 5"), "verifier_of_package"));
-    assert!(is(all("::ct; run"), "verifier_of_package"));
-    assert!(is(all("::ct; run, seed = 5"), "verifier_of_package"));
-    assert!(is(all("::ct; registry"), "verifier_of_registry"));
-    assert!(is(
-        all("::ct; registry!().with(a == b), cases = 5,"),
-        "verifier_of_registry"
-    ));
-    assert!(all("::ct; registry cases = 5").is_err());
-    assert!(all("::ct; registry, case = 5").is_err());
-
-    let one = |source: &str| {
-        let mut errors = Errors::new();
-        let test = errors.read(grouped(tokens(source)), |errors, input| {
-            options::verifier(errors, input, false)
-        });
-        errors.finish(test).map(|test| test.to_string())
-    };
-    assert!(is(one("::ct; tools::divide"), "verifier_of_function"));
-    assert!(one("::ct;").is_err());
-    assert!(one("::ct; divide(1)").is_err());
-    assert!(one("::ct; divide, run, run").is_err());
 }

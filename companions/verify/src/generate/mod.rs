@@ -343,10 +343,7 @@ impl<'s> Generator<'s> {
         };
         let properties = self.published.get("properties").and_then(Value::as_object);
         for (name, schema) in properties.into_iter().flatten() {
-            let examples = schema
-                .get("examples")
-                .and_then(Value::as_array)
-                .map_or(&[][..], Vec::as_slice);
+            let examples = layers::list_of(schema, "examples");
             if !examples.is_empty() && self.rng.one_in(2) {
                 let example = self.rng.pick(examples).cloned();
                 members.extend(example.map(|example| (name.clone(), example)));

@@ -22,13 +22,13 @@ mod source;
 pub use call::SequenceCall;
 
 use std::ops::ControlFlow;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use self::invent::Inventor;
-use self::player::{Break, Clock, Player, Step};
+use self::player::{Break, Player, Step};
 use self::source::Source;
 use crate::problem::{Fault, Layer, Problem};
 use crate::regressions;
@@ -144,7 +144,7 @@ impl Search<'_, '_, '_> {
 
     /// As many as are wanted, and more while there is something that none of them has reached.
     fn new_ones(&mut self, mut inventor: Inventor<'_>) {
-        let mut clock = Clock::new(TIME);
+        let mut deadline = Instant::now() + TIME;
         let wanted = self.verifier.sequence_count();
         let enough = match self.verifier.sequences {
             Some(wanted) => wanted,
@@ -152,12 +152,12 @@ impl Search<'_, '_, '_> {
         };
         for done in 0..wanted.saturating_mul(MOST) {
             if done == wanted {
-                clock = Clock::new(TIME_FOR_MORE);
+                deadline = Instant::now() + TIME_FOR_MORE;
             }
             if done >= enough && !self.is_open() {
                 return;
             }
-            if clock.is_over() {
+            if Instant::now() > deadline {
                 if done < wanted {
                     self.report.skipped.push(Skipped::Budget { done, wanted });
                 }

@@ -1,7 +1,6 @@
 //! Makes the calls of a sequence, each sequence with a state and a run of its own.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use contract_runtime::__family::TriedTool;
 use contract_runtime::{ConditionKind, Policy};
@@ -181,25 +180,5 @@ impl<'p, 'r> Player<'p, 'r> {
                 Step::Broke(broken) => Some(broken),
                 Step::Succeeded | Step::Failed => None,
             })
-    }
-}
-
-/// Whether there is time left.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Clock {
-    began: Instant,
-    limit: Duration,
-}
-
-impl Clock {
-    pub(super) fn new(limit: Duration) -> Self {
-        Self {
-            began: Instant::now(),
-            limit,
-        }
-    }
-
-    pub(super) fn is_over(self) -> bool {
-        self.began.elapsed() > self.limit
     }
 }

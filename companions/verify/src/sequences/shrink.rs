@@ -1,11 +1,11 @@
 //! Shrinks a sequence that breaks a promise: as few calls as can be, then the simplest arguments.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::call::SequenceCall;
-use super::player::{Break, Clock, Player};
+use super::player::{Break, Player};
 use crate::json::walk;
 use crate::shrink;
 
@@ -21,7 +21,7 @@ struct Shrinker<'s, 'p, 'r> {
     /// The break that must stay.
     wanted: &'s Break,
     plays: u32,
-    clock: Clock,
+    deadline: Instant,
     /// The shortest so far, and its break.
     best: Vec<SequenceCall>,
     found: Option<Break>,
@@ -37,14 +37,14 @@ pub(super) fn smallest(
         player,
         wanted,
         plays: 0,
-        clock: Clock::new(TIME),
+        deadline: Instant::now() + TIME,
         best: Vec::new(),
         found: None,
     };
     if shrinker.breaks(calls) {
         shrinker.fewer();
         // Many calls leave little of the first allowance.
-        (shrinker.plays, shrinker.clock) = (0, Clock::new(TIME));
+        (shrinker.plays, shrinker.deadline) = (0, Instant::now() + TIME);
         shrinker.simpler();
     }
     let best = shrinker.best;
@@ -54,7 +54,7 @@ pub(super) fn smallest(
 impl Shrinker<'_, '_, '_> {
     /// Whether these calls break the same promise; if so, they are kept.
     fn breaks(&mut self, mut calls: Vec<SequenceCall>) -> bool {
-        if self.plays >= PLAYS || self.clock.is_over() {
+        if self.plays >= PLAYS || Instant::now() > self.deadline {
             return false;
         }
         self.plays += 1;

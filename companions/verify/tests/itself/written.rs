@@ -13,6 +13,36 @@ fn divide(dividend: i64, divisor: i64) -> i64 {
 
 contract_verify::verify!(divide);
 
+/// Share among people. In a build without tests it is a function with a contract, and no tool.
+#[cfg_attr(test, tool(read_only))]
+#[pre(people > 0)]
+#[post(|share| *share <= total)]
+fn share(total: u32, people: u32) -> u32 {
+    total / people
+}
+
+contract_verify::verify!(share);
+
+/// The promise is broken where there is nothing to share.
+#[cfg_attr(test, tool(read_only))]
+#[pre(people > 0)]
+#[post(|share| *share > 0)]
+fn share_something(total: u32, people: u32) -> u32 {
+    total / people
+}
+
+#[test]
+fn a_function_that_is_a_tool_in_tests_alone_is_verified() {
+    let registry = Registry::builder().tool(share_something).build().unwrap();
+    let report = super::Verifier::new(registry).run();
+    let problem = super::only(&report);
+    assert_eq!(problem.clause.as_deref(), Some("share_something.post[1]"));
+    assert_eq!(
+        problem.input,
+        Some(serde_json::json!({"total": 0, "people": 1}))
+    );
+}
+
 mod by_path {
     contract_verify::verify!(super::divide, seed = 3, cases = 20 + 30);
 
