@@ -106,7 +106,7 @@ pub use {
 
 /// What a person is asked before a call goes on, and the answers.
 pub mod approval {
-    pub use crate::contract::{Answer, Approval, ApprovalRequest, Decision, Question};
+    pub use crate::contract::{Answer, Approval, ApprovalRequest, Decided, Decision, Question};
 }
 
 /// Calls of tools by name, as values: what they carry is set on them, and they begin when they are first polled.

@@ -139,6 +139,9 @@ pub enum Event {
         call_id: String,
         /// What was decided.
         decision: Decision,
+        /// Who decided, if the approver says so.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by: Option<String>,
     },
     /// The model was told which condition it broke, and goes on.
     Retry {

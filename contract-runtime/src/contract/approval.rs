@@ -166,10 +166,12 @@ impl ApprovalRequest {
 
     /// Answers the request.
     #[must_use]
-    pub fn answer(&self, decision: Decision) -> Answer {
+    pub fn answer(&self, decision: impl Into<Decided>) -> Answer {
+        let Decided { decision, by } = decision.into();
         Answer {
             request: self.id.clone(),
             decision,
+            by,
         }
     }
 }
@@ -204,6 +206,56 @@ pub enum Decision {
     /// There is no answer, such as where a dialog was closed: the call ends as [`asked`](crate::Status::Asked) and may ask again.
     /// If this happens three times to one call in a [`Run`](crate::Run), the call is denied for the rest of the run.
     Unanswered,
+}
+
+impl Decision {
+    /// Says who made the decision, which an audit reads from the outcome of the call.
+    ///
+    /// ```
+    /// use contract_runtime::prelude::*;
+    /// use contract_runtime::approval::{Approval, Decision};
+    ///
+    /// /// Close an account.
+    /// #[tool(confirm = "Close account {id}?")]
+    /// fn close(id: u32) {}
+    ///
+    /// let registry = Registry::builder()
+    ///     .tool(close)
+    ///     .approver(async |_| Decision::Approved(Approval::Once).by("ada"))
+    ///     .build()?;
+    /// let outcome = registry.call(("1", "close", r#"{"id":7}"#)).blocking();
+    /// assert_eq!(outcome.decisions()[0].by.as_deref(), Some("ada"));
+    /// # Ok::<(), BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn by(self, who: impl Into<String>) -> Decided {
+        let by = Some(who.into());
+        Decided { by, ..self.into() }
+    }
+}
+
+/// A decision, and who made it. An approver may return a [`Decision`] alone.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Decided {
+    /// What was decided.
+    pub decision: Decision,
+    /// Who decided, if the approver says so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl From<Decision> for Decided {
+    fn from(decision: Decision) -> Self {
+        Self { decision, by: None }
+    }
+}
+
+impl From<Answer> for Decided {
+    fn from(answer: Answer) -> Self {
+        let Answer { decision, by, .. } = answer;
+        Self { decision, by }
+    }
 }
 
 /// How far an approval reaches. Outside of a [`Run`](crate::Run) each reaches no further than its call.
@@ -286,6 +338,18 @@ pub struct Answer {
     pub request: String,
     /// What was decided.
     pub decision: Decision,
+    /// Who decided; see [`Answer::by`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+}
+
+impl Answer {
+    /// Says who made the decision, as [`Decision::by`] does.
+    #[must_use]
+    pub fn by(mut self, who: impl Into<String>) -> Self {
+        self.by = Some(who.into());
+        self
+    }
 }
 
 /// The questions of one execution, collected before its body.
@@ -419,17 +483,20 @@ pub(crate) type Answering<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
 /// The host's function that decides on requests. It may wait for a person.
 #[derive(Clone)]
-pub(crate) struct Approver(Arc<dyn Fn(ApprovalRequest) -> Answering<Decision> + Send + Sync>);
+pub(crate) struct Approver(Arc<dyn Fn(ApprovalRequest) -> Answering<Decided> + Send + Sync>);
 
 impl Approver {
     pub(crate) fn new<F>(approve: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static) -> Self
     where
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
-        Self(Arc::new(move |request| Box::pin(approve(request))))
+        Self(Arc::new(move |request| {
+            let deciding = approve(request);
+            Box::pin(async move { deciding.await.into() })
+        }))
     }
 
-    pub(crate) fn decide(&self, request: ApprovalRequest) -> Answering<Decision> {
+    pub(crate) fn decide(&self, request: ApprovalRequest) -> Answering<Decided> {
         (self.0)(request)
     }
 }
@@ -467,6 +534,8 @@ pub(crate) struct Asking {
     pub(crate) call: u128,
     /// The questions that are approved for this call.
     pub(crate) approved: Vec<Question>,
+    /// What was decided about this call.
+    pub(crate) decided: Vec<Decided>,
     /// The violations that were observed in earlier rounds of this call.
     pub(crate) told: Vec<Violation>,
     pub(crate) run: Option<Arc<PolicyLayer>>,
@@ -492,11 +561,12 @@ impl Asking {
     /// Takes a decision on a request. Returns false if the request stays open; the error is the reason why the call is denied.
     pub(crate) fn decide(
         &mut self,
-        decision: Decision,
+        decided: Decided,
         request: &ApprovalRequest,
     ) -> Result<bool, String> {
         let questions = &request.questions;
-        let reason = match decision {
+        self.decided.push(decided.clone());
+        let reason = match decided.decision {
             Decision::Approved(approval) => {
                 self.keep(approval, questions);
                 self.approved.clone_from(&request.approved);
@@ -666,7 +736,7 @@ pub(crate) async fn decide(
     request: ApprovalRequest,
     depth: usize,
     is_of_run: bool,
-) -> Result<Decision, &'static str> {
+) -> Result<Decided, &'static str> {
     let mut scope = Scope::aside(ContractScope::current().get());
     scope.depth = depth;
     let mut deciding = pin!(answer(ContractScope::new(scope), || approver.decide(request)));
@@ -698,9 +768,9 @@ pub(crate) async fn during_call(
     request.arguments = scope.secrets.masked(&scope.arguments);
     let mut questioning = Questioning::begin(Scope::below(Some(scope)), &request);
     let decided = decide(approver, request.clone(), scope.depth, scope.of_run).await;
-    let decision = decided.unwrap_or_else(|why| Decision::Denied(why.to_owned()));
-    questioning.decided(&decision);
-    Some(decision)
+    let decided = decided.unwrap_or_else(|why| Decision::Denied(why.to_owned()).into());
+    questioning.decided(&decided);
+    Some(decided.decision)
 }
 
 /// Waits for what the program says about a call. All of it runs in this scope, and the error is a panic of it.

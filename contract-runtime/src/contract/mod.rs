@@ -20,7 +20,7 @@ pub(crate) mod type_kind;
 mod values;
 pub(crate) mod violation;
 
-pub use approval::{Answer, Approval, ApprovalRequest, Decision, Question};
+pub use approval::{Answer, Approval, ApprovalRequest, Decided, Decision, Question};
 pub use bounds::ConditionResult;
 pub use condition::{Condition, ConditionKind};
 pub use counts::Counts;

@@ -4,7 +4,7 @@ use std::sync::{Arc, RwLock};
 
 use serde::{Deserialize, Serialize};
 
-use super::approval::{ApprovalRequest, Decision};
+use super::approval::{ApprovalRequest, Decided, Decision};
 use super::condition::{Condition, ConditionKind};
 use super::panics::{guard, ignore_poison};
 use super::policy;
@@ -68,6 +68,8 @@ pub enum CheckEvent<'a> {
         request: &'a ApprovalRequest,
         /// What was decided; `None` when the caller gave up before.
         decision: Option<&'a Decision>,
+        /// Who decided, if the approver says so.
+        by: Option<&'a str>,
     },
 }
 
@@ -160,7 +162,7 @@ pub(crate) fn aside(scope: Option<&Scope>, observers: impl FnOnce()) {
 pub(crate) struct Questioning<'r> {
     scope: Scope,
     request: &'r ApprovalRequest,
-    decision: Option<Decision>,
+    decision: Option<Decided>,
 }
 
 impl<'r> Questioning<'r> {
@@ -173,18 +175,20 @@ impl<'r> Questioning<'r> {
         }
     }
 
-    pub(crate) fn decided(&mut self, decision: &Decision) {
+    pub(crate) fn decided(&mut self, decision: &Decided) {
         self.decision = Some(decision.clone());
     }
 }
 
 impl Drop for Questioning<'_> {
     fn drop(&mut self) {
-        let (request, decision) = (self.request, self.decision.as_ref());
-        tell(
-            Some(&self.scope),
-            &CheckEvent::Answered { request, decision },
-        );
+        let decided = self.decision.as_ref();
+        let event = CheckEvent::Answered {
+            request: self.request,
+            decision: decided.map(|decided| &decided.decision),
+            by: decided.and_then(|decided| decided.by.as_deref()),
+        };
+        tell(Some(&self.scope), &event);
     }
 }
 

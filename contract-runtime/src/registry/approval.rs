@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::{HashMap, VecDeque};
+use std::mem::take;
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -11,7 +12,8 @@ use super::body::{CallSetup, GateUse, before_body};
 use super::entry::Entry;
 use super::inner::{Inner, with_sent};
 use crate::contract::approval::{
-    Answer, ApprovalRequest, Approver, Asking, Decision, decide, digest, lasting_digest, new_id,
+    Answer, ApprovalRequest, Approver, Asking, Decided, Decision, decide, digest, lasting_digest,
+    new_id,
 };
 use crate::contract::observer::Questioning;
 use crate::contract::panics::ignore_poison;
@@ -149,7 +151,7 @@ impl Registry {
         let contract = self.inner.contract_digest(index, asking.run.as_deref());
         if contract == request.contract_digest || !matches!(decision, Decision::Approved(_)) {
             // What it gives is for the call itself, which is not made here.
-            let _ = asking.decide(decision.clone(), request);
+            let _ = asking.decide(decision.clone().into(), request);
         }
     }
 
@@ -234,6 +236,7 @@ impl Inner {
             call: told_apart(entry, call, context.coerces()),
             caller: caller(context, outer),
             approved: Vec::new(),
+            decided: Vec::new(),
             told: Vec::new(),
             run: context.run_layer().or_else(|| outer?.run.clone()),
         }
@@ -290,9 +293,12 @@ impl Inner {
             asking,
             between_rounds: false,
         };
-        let outcome = asked.run().await;
+        let mut ending = asked.run().await;
         asked.between_rounds = false;
-        outcome
+        if !asked.asking.decided.is_empty() {
+            ending.notes.get_or_insert_default().decisions = take(&mut asked.asking.decided);
+        }
+        ending
     }
 }
 
@@ -343,7 +349,7 @@ impl Asked<'_, '_> {
                 Ok(decision) => questioning.decided(decision),
                 // The question is withdrawn without an answer.
                 Err(FailureKind::Denied(reason)) => {
-                    questioning.decided(&Decision::Denied(reason.clone()));
+                    questioning.decided(&Decision::Denied(reason.clone()).into());
                 }
                 Err(_) => {}
             }
@@ -354,7 +360,7 @@ impl Asked<'_, '_> {
                 .map_or(&[][..], |notes| &notes.observed);
             self.asking.told.extend_from_slice(observed);
             match decision {
-                Ok(Decision::Unanswered) if self.is_nested() => {
+                Ok(decided) if decided.decision == Decision::Unanswered && self.is_nested() => {
                     return self.denied(NOBODY.to_owned());
                 }
                 Ok(decision) => match self.asking.decide(decision, &open.request) {
@@ -439,7 +445,7 @@ impl Asked<'_, '_> {
         let mut answers = denials.into_iter().chain(approvals);
         let found = answers.find_map(|answer| {
             let open = open_requests.take(&answer.request, is_meant)?;
-            Some((answer.decision, open))
+            Some((Decided::from(answer), open))
         });
         let Some((decision, open)) = found else {
             return Ok(());
@@ -461,7 +467,7 @@ impl Asked<'_, '_> {
         &self,
         approver: &Approver,
         request: ApprovalRequest,
-    ) -> Result<Decision, FailureKind> {
+    ) -> Result<Decided, FailureKind> {
         let depth = self.depth() + 1;
         let decided = decide(approver, request, depth, self.setup.context.has_run());
         // A call that was not decided is not denied for the run, which may ask again.

@@ -21,7 +21,7 @@ use super::statistics::Shards;
 use super::visible::Visibility;
 use super::{findings, methods};
 use crate::contract::ToolFunction;
-use crate::contract::approval::{ApprovalRequest, Approver, Decision};
+use crate::contract::approval::{ApprovalRequest, Approver, Decided};
 use crate::contract::policy::Policy;
 use crate::contract::scope::PolicyLayer;
 use crate::schema::TypeSchemas;
@@ -422,7 +422,7 @@ impl Builder {
         approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
         self.layer.approver = Some(Approver::new(approver));
         self

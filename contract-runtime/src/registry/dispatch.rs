@@ -360,6 +360,7 @@ fn recorded(
     let notes = Notes {
         observed,
         coercions,
+        ..Notes::default()
     };
     (end.map_err(Into::into), any.then(|| Box::new(notes)))
 }

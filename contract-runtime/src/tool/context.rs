@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use super::log::{Log, LogRecord, Progress};
 use super::observe::Observer;
 use super::run::Run;
-use crate::contract::approval::{Answer, ApprovalRequest, Approver, Decision};
+use crate::contract::approval::{Answer, ApprovalRequest, Approver, Decided};
 use crate::contract::history::RunHistory;
 use crate::contract::observer::Observers;
 use crate::contract::scope::PolicyLayer;
@@ -153,7 +153,7 @@ impl Context {
         approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
         self.brought().approver = Some(Approver::new(approver));
         self
@@ -167,7 +167,7 @@ impl Context {
         approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
         self.brought().fallback_approver = Some(Approver::new(approver));
         self

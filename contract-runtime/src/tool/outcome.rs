@@ -10,7 +10,7 @@ use super::backed::CallError;
 use super::content::{Artifact, Content};
 use super::failure::{Failure, FailureKind, Stopped};
 use super::wire::ToolResult;
-use crate::contract::approval::ApprovalRequest;
+use crate::contract::approval::{ApprovalRequest, Decided, Decision};
 use crate::contract::scope::{Phase, written};
 use crate::contract::violation::{MASK, Violation};
 use crate::schema::arguments::{ArgumentProblem, Coercion, InvalidArguments};
@@ -217,7 +217,7 @@ pub enum OutputKind {
 /// The outcome of one call.
 ///
 /// As JSON it has the names of [`ToolResult`] and of its methods, without what is empty: `id`, `name`, `status`, `effect`, `output`,
-/// `error`, `violation`, `problems`, `approval_request`, `observed`, `coercions` and `may_still_be_running`. Artifacts are left out.
+/// `error`, `violation`, `problems`, `approval_request`, `observed`, `coercions`, `decisions` and `may_still_be_running`. Artifacts are left out.
 /// It holds what was sent and returned; [`masked`](Self::masked) is for logs.
 ///
 /// ```
@@ -259,11 +259,12 @@ pub struct Ending {
     pub(crate) notes: Option<Box<Notes>>,
 }
 
-/// Observed violations and corrections. Most calls have none.
+/// Observed violations, corrections and decisions. Most calls have none.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Notes {
     pub(crate) observed: Vec<Violation>,
     pub(crate) coercions: Vec<Coercion>,
+    pub(crate) decisions: Vec<Decided>,
 }
 
 impl Ending {
@@ -460,6 +461,15 @@ impl Outcome {
             .map_or(&[], |notes| &notes.coercions)
     }
 
+    /// Returns what was decided about the call, and by whom, in order. Of a call that was made again with an answer, it is that answer.
+    ///
+    /// What a run remembers is decided without a new decision.
+    #[must_use]
+    pub fn decisions(&self) -> &[Decided] {
+        let notes = self.ending.notes.as_ref();
+        notes.map_or(&[], |notes| &notes.decisions)
+    }
+
     /// Returns whether the body may still be running, after a timeout or a cancellation of a `blocking` tool.
     #[must_use]
     pub fn may_still_be_running(&self) -> bool {
@@ -507,9 +517,16 @@ impl Outcome {
             (coercion.from, coercion.to) = (Value::Null, Value::Null);
             coercion.secret = true;
         }
+        let mut decisions = self.decisions().to_vec();
+        for decided in &mut decisions {
+            if let Decision::Denied(reason) = &mut decided.decision {
+                MASK.clone_into(reason);
+            }
+        }
         let notes = Notes {
             observed: self.observed().iter().map(Violation::masked).collect(),
             coercions,
+            decisions,
         };
         Self {
             id: self.id.clone(),
@@ -572,6 +589,8 @@ struct OutcomeJson<'o> {
     observed: Vec<Violation>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     coercions: &'o [Coercion],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    decisions: &'o [Decided],
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     may_still_be_running: bool,
 }
@@ -590,6 +609,7 @@ impl Serialize for Outcome {
             approval_request: self.approval_request(),
             observed: written(self.observed()),
             coercions: self.coercions(),
+            decisions: self.decisions(),
             may_still_be_running: self.may_still_be_running(),
         };
         json.serialize(serializer)

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::context::Context;
 use super::observe::Observer;
 use super::wire::ToolCall;
-use crate::contract::approval::{Answering, ApprovalRequest, Approver, Decision};
+use crate::contract::approval::{Answering, ApprovalRequest, Approver, Decided};
 use crate::contract::counts::Counts;
 use crate::contract::frame::log;
 use crate::contract::history::RunHistory;
@@ -107,7 +107,7 @@ impl Run {
         approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
         self.with(|layer| layer.approver = Some(Approver::new(approver)))
     }

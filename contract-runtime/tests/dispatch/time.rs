@@ -485,7 +485,8 @@ async fn a_sync_tool_is_called_blocking_inside_a_runtime_too() {
         asked.call(of_number("double_asked")).blocking().status(),
         Status::Asked
     );
-    let never = Context::new().approver(|_| std::future::pending());
+    let never =
+        Context::new().approver(|_| std::future::pending::<contract_runtime::approval::Decision>());
     let outcome = asked
         .call(of_number("double_asked"))
         .context(never)

@@ -13,7 +13,7 @@ use axum::routing::{get, post};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use contract_http::OriginCheck;
-use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decided, Decision};
 use parking_lot::Mutex;
 use serde::Deserialize;
 use tokio::sync::oneshot;
@@ -26,16 +26,16 @@ pub(crate) struct Desk(Arc<Mutex<BTreeMap<String, Open>>>);
 
 struct Open {
     request: ApprovalRequest,
-    answer: oneshot::Sender<Decision>,
+    answer: oneshot::Sender<Decided>,
 }
 
 impl Desk {
     /// Puts a request on the page, and waits for its decision.
-    pub(crate) async fn decide(self, request: ApprovalRequest) -> Decision {
+    pub(crate) async fn decide(self, request: ApprovalRequest) -> Decided {
         let (answer, answered) = oneshot::channel();
         let id = request.id.clone();
         self.0.lock().insert(id, Open { request, answer });
-        answered.await.unwrap_or(Decision::Unanswered)
+        answered.await.unwrap_or(Decision::Unanswered.into())
     }
 
     pub(crate) fn routes(self) -> Router {
@@ -132,6 +132,6 @@ async fn answer(
         Answer::Deny { reason } => Decision::Denied(format!("{}: {reason}", user.name)),
     };
     // An error means that the caller has given up.
-    let _ = open.answer.send(decision);
+    let _ = open.answer.send(decision.by(user.name));
     Redirect::to("/approvals").into_response()
 }

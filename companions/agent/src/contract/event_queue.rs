@@ -79,10 +79,12 @@ impl EventQueue {
             CheckEvent::Answered {
                 request,
                 decision: Some(decision),
+                by,
             } => queue.push_decisive(QueuedEvent::Event(Event::ApprovalAnswered {
                 request: request.id.clone(),
                 call_id: request.call_id.clone(),
                 decision: decision.clone(),
+                by: by.map(str::to_owned),
             })),
             _ => {}
         }

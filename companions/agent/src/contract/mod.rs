@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use contract_runtime::ConditionKind;
 use contract_runtime::Policy;
-use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::approval::{ApprovalRequest, Decided};
 use contract_runtime::observe::Observer;
 use serde::de::DeserializeOwned;
 
@@ -160,9 +160,12 @@ impl<A: InnerAgent> ContractAgentBuilder<A> {
         approver: impl Fn(ApprovalRequest) -> F + Send + Sync + 'static,
     ) -> Self
     where
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
-        self.config.approver = Some(Arc::new(move |request| Box::pin(approver(request))));
+        self.config.approver = Some(Arc::new(move |request| {
+            let deciding = approver(request);
+            Box::pin(async move { deciding.await.into() })
+        }));
         self
     }
 

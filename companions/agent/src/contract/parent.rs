@@ -3,7 +3,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::approval::{ApprovalRequest, Decided};
 use contract_runtime::{CallInfo, Context};
 
 use super::clock::RunClock;
@@ -11,7 +11,7 @@ use super::event_queue::EventQueue;
 use crate::event::Event;
 
 pub(super) type Approver =
-    Arc<dyn Fn(ApprovalRequest) -> Pin<Box<dyn Future<Output = Decision> + Send>> + Send + Sync>;
+    Arc<dyn Fn(ApprovalRequest) -> Pin<Box<dyn Future<Output = Decided> + Send>> + Send + Sync>;
 
 /// A run, as a value in the context of its calls. A run that is nested in one of them finds it there.
 #[derive(Clone)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use contract_runtime::ToolCall;
-use contract_runtime::approval::{ApprovalRequest, Decision};
+use contract_runtime::approval::{ApprovalRequest, Decided, Decision};
 use parking_lot::{Mutex, MutexGuard};
 use serde::Serialize;
 
@@ -136,11 +136,11 @@ impl Record {
     }
 
     /// Asks an approver, and records that the call waits for it.
-    pub(super) async fn decide<F: Future<Output = Decision>>(
+    pub(super) async fn decide<F: Future<Output = Decided>>(
         &self,
         request: ApprovalRequest,
         approver: &(dyn Fn(ApprovalRequest) -> F + Send + Sync),
-    ) -> Decision {
+    ) -> Decided {
         // A question of a call that a body makes is not one of its own call.
         let (id, tool) = (&request.call_id, &request.tool);
         let waiting = self.calls.waiting(id, tool);
@@ -153,17 +153,22 @@ impl Record {
                 if let Some(call) = &call {
                     self.calls.set_unrecorded(call, error.to_string());
                 }
-                Decision::Denied(error.to_string())
+                Decided::from(Decision::Denied(error.to_string()))
             })
         };
         let recorded = async {
             let asked = request.clone();
             append(log::Record::Asked { index, request }).await?;
-            let decision = approver(asked).await;
-            let decided = decision.clone();
-            append(log::Record::Decided { index, decision }).await?;
+            let decided = approver(asked).await;
+            let answer = log::Record::Decided {
+                index,
+                decided: decided.clone(),
+            };
+            append(answer).await?;
             // A process that is killed here leaves a decision that the next one uses.
-            if let (Decision::Approved(_), Some(begun)) = (&decided, self.calls.begun(index)) {
+            if let (Decision::Approved(_), Some(begun)) =
+                (&decided.decision, self.calls.begun(index))
+            {
                 append(begun).await?;
             }
             Ok(decided)

@@ -449,19 +449,19 @@ impl RunDriver<'_> {
     ) -> ControlFlow<Option<RunError>, (BTreeMap<usize, CallState>, Context)> {
         let mut context = self.turn.context.clone();
         for call in std::mem::take(&mut self.decided) {
-            if let Some((request, Some(decision))) = call.asked() {
-                registry.remember_decision(&call.call, &context, request, decision);
+            if let Some((request, Some(decided))) = call.asked() {
+                registry.remember_decision(&call.call, &context, request, &decided.decision);
             }
         }
         for (&index, call) in &mut known {
-            if let Some(decision) = call.answer_in(self.turn.context.answers()) {
-                call.decision = Some(decision.clone());
-                self.append(run_log::Record::Decided { index, decision })
+            if let Some(decided) = call.answer_in(self.turn.context.answers()) {
+                call.decision = Some(decided.clone());
+                self.append(run_log::Record::Decided { index, decided })
                     .await?;
             }
-            if let Some((request, Some(decision))) = call.asked() {
+            if let Some((request, Some(decided))) = call.asked() {
                 registry.reopen(&call.call, &context, request);
-                context = context.answer(request.answer(decision.clone()));
+                context = context.answer(request.answer(decided.clone()));
             }
         }
         ControlFlow::Continue((known, context))

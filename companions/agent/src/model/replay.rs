@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::sync::Arc;
 
-use contract_runtime::approval::{ApprovalRequest, Decision, Question};
+use contract_runtime::approval::{ApprovalRequest, Decided, Decision, Question};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -39,16 +39,17 @@ struct Approval {
     tool: String,
     arguments: Value,
     asked: Vec<Question>,
-    decision: Decision,
+    #[serde(flatten)]
+    decided: Decided,
 }
 
 impl Approval {
-    fn new(request: ApprovalRequest, decision: Decision) -> Self {
+    fn new(request: ApprovalRequest, decided: Decided) -> Self {
         Self {
             tool: request.tool,
             arguments: request.arguments,
             asked: request.questions,
-            decision,
+            decided,
         }
     }
 
@@ -60,7 +61,7 @@ impl Approval {
     }
 }
 
-type Deciding = Pin<Box<dyn Future<Output = Decision> + Send>>;
+type Deciding = Pin<Box<dyn Future<Output = Decided> + Send>>;
 
 /// Why a recording cannot be written or replayed.
 #[derive(Debug, thiserror::Error)]
@@ -170,21 +171,23 @@ impl<M: Model> Recorder<M> {
     ) -> impl Fn(ApprovalRequest) -> Deciding + Send + Sync + 'static + use<M, A, F>
     where
         A: Fn(ApprovalRequest) -> F + Send + Sync + 'static,
-        F: Future<Output = Decision> + Send + 'static,
+        F: Future<Output: Into<Decided>> + Send + 'static,
     {
         let state = Arc::clone(&self.state);
         move |request: ApprovalRequest| {
             let state = Arc::clone(&state);
             let deciding = approver(request.clone());
             Box::pin(async move {
-                let decision = deciding.await;
-                let line = Approval::new(request, decision.clone());
-                match state.lock().write(&line) {
-                    Ok(()) => decision,
-                    Err(error) => {
-                        Decision::Denied(format!("the answer could not be recorded in {error}"))
-                    }
-                }
+                let decided: Decided = deciding.await.into();
+                let line = Approval::new(request, decided.clone());
+                let written = state.lock().write(&line);
+                written.map_or_else(
+                    |error| {
+                        let why = format!("the answer could not be recorded in {error}");
+                        Decision::Denied(why).into()
+                    },
+                    |()| decided,
+                )
             })
         }
     }
@@ -318,14 +321,14 @@ impl Replay {
     /// was not asked then is denied.
     pub fn approver(
         &self,
-    ) -> impl Fn(ApprovalRequest) -> Ready<Decision> + Send + Sync + 'static + use<> {
+    ) -> impl Fn(ApprovalRequest) -> Ready<Decided> + Send + Sync + 'static + use<> {
         let approvals = Arc::clone(&self.approvals);
         move |request| {
             let mut approvals = approvals.lock();
             let place = approvals.iter().position(|one| one.answers(&request));
             ready(place.map_or_else(
-                || Decision::Denied(UNRECORDED.to_owned()),
-                |place| approvals.remove(place).decision,
+                || Decision::Denied(UNRECORDED.to_owned()).into(),
+                |place| approvals.remove(place).decided,
             ))
         }
     }

@@ -1,7 +1,7 @@
 //! What the log of a run knows of a call.
 
 use contract_runtime::__family::MAY_HAVE_TAKEN_EFFECT;
-use contract_runtime::approval::{Answer, ApprovalRequest, Decision};
+use contract_runtime::approval::{Answer, ApprovalRequest, Decided, Decision};
 use contract_runtime::dynamic::CallError;
 use contract_runtime::{Content, Effect, Outcome, OutputKind, Status, ToolCall};
 use serde::{Deserialize, Serialize};
@@ -140,7 +140,7 @@ pub(crate) struct CallState {
     pub(super) began: bool,
     /// What the call has asked last.
     pub(super) request: Option<ApprovalRequest>,
-    pub(crate) decision: Option<Decision>,
+    pub(crate) decision: Option<Decided>,
     pub(crate) end: Option<CallEnd>,
 }
 
@@ -157,7 +157,7 @@ impl CallState {
     }
 
     /// Returns what the call has asked, if its body did not run since, and the answer.
-    pub(crate) fn asked(&self) -> Option<(&ApprovalRequest, Option<&Decision>)> {
+    pub(crate) fn asked(&self) -> Option<(&ApprovalRequest, Option<&Decided>)> {
         let is_open = match &self.end {
             Some(end) => end.is_open(),
             None => !self.began,
@@ -173,12 +173,12 @@ impl CallState {
     }
 
     /// Returns the answer to what the call asks, if it is among these. A denial wins over an approval.
-    pub(crate) fn answer_in(&self, answers: &[Answer]) -> Option<Decision> {
+    pub(crate) fn answer_in(&self, answers: &[Answer]) -> Option<Decided> {
         let id = &self.open_request()?.id;
-        let decisions = answers.iter().filter(|one| one.request == *id);
-        let decision = decisions.map(|one| &one.decision);
-        let is_approval = |one: &&Decision| !matches!(one, Decision::Denied(_));
-        decision.min_by_key(is_approval).cloned()
+        let answers = answers.iter().filter(|one| one.request == *id);
+        let is_approval = |one: &&Answer| !matches!(one.decision, Decision::Denied(_));
+        let answer = answers.min_by_key(is_approval)?.clone();
+        Some(answer.into())
     }
 
     /// Returns the end that the model is told when the run is resumed, or `None` if the call is made then.
@@ -186,7 +186,9 @@ impl CallState {
         if !self.is_of(call) {
             return Some(CallEnd::unknown());
         }
-        if let Some((_, Some(Decision::Denied(reason)))) = self.asked() {
+        if let Some((_, Some(decided))) = self.asked()
+            && let Decision::Denied(reason) = &decided.decision
+        {
             return Some(CallEnd::denied(reason));
         }
         let Some(end) = &self.end else {

@@ -11,7 +11,7 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
+use contract_runtime::approval::{Approval, ApprovalRequest, Decided, Decision};
 use contract_runtime::{IdempotencyKey, ToolCall};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,11 @@ pub(crate) enum Record {
         request: ApprovalRequest,
     },
     /// The person has decided. The body may run only after another [`Began`](Self::Began).
-    Decided { index: usize, decision: Decision },
+    Decided {
+        index: usize,
+        #[serde(flatten)]
+        decided: Decided,
+    },
     Ended {
         index: usize,
         #[serde(deserialize_with = "written_call")]
@@ -309,7 +313,7 @@ impl RunState {
                     call.began = false;
                 }
             }
-            Record::Decided { index, decision } => self.decide(index, decision),
+            Record::Decided { index, decided } => self.decide(index, decided),
             Record::Attempt { contract, step } => self.attempts.note(contract, step),
             Record::Ended {
                 index,
@@ -341,16 +345,17 @@ impl RunState {
         self.calls.insert(index, call);
     }
 
-    fn decide(&mut self, index: usize, decision: Decision) {
+    fn decide(&mut self, index: usize, decided: Decided) {
         let Some(call) = self.calls.get_mut(&index) else {
             return;
         };
-        call.decision = Some(decision);
-        if call.decision != Some(Decision::Approved(Approval::Once)) {
+        let is_open = decided.decision == Decision::Unanswered;
+        let is_for_others = decided.decision != Decision::Approved(Approval::Once);
+        call.decision = Some(decided);
+        if is_for_others {
             self.decided.push(call.clone());
         }
-        call.decision
-            .take_if(|decision| *decision == Decision::Unanswered);
+        call.decision.take_if(|_| is_open);
     }
 
     /// Takes the calls of the task whose decisions reach further than this one call.

@@ -4,10 +4,11 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contract_agent::{
-    ContractAgent, FileStore, LoopDetection, MemoryStore, Message, RunError, RunResult, RunState,
-    RunStore, Scripted, Stored, ToolCallingAgent,
+    ContractAgent, Event, FileStore, LoopDetection, MemoryStore, Message, RunError, RunResult,
+    RunState, RunStore, Scripted, Stored, ToolCallingAgent,
 };
 use contract_runtime::approval::{Approval, ApprovalRequest, Decision};
+use contract_runtime::observe::Observer;
 use contract_runtime::prelude::*;
 use contract_runtime::{Builder, Status};
 use tokio::sync::Notify;
@@ -452,5 +453,46 @@ async fn an_approval_reaches_a_real_second_process() -> Result<(), Failed> {
     std::fs::remove_dir_all(folder)?;
     assert!(second.success, "{:?}", second.error);
     assert_eq!(shop.paid(), ["ada"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_observer_reads_who_decided_also_in_another_process() -> Result<(), Failed> {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let observer = || {
+        let noted = Arc::clone(&seen);
+        Observer::new().call_ended(move |_, outcome, _| {
+            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.extend_from_slice(outcome.decisions());
+        })
+    };
+    let (shop, store) = (Arc::default(), Arc::new(MemoryStore::new()));
+    let run = asked(&shop, &store).await?;
+    let answer = shown(&run)?.approve().by("ada");
+    let context = Context::new().answer(answer).observe(observer());
+    let second = agent(&shop, pay_only, &done())?;
+    let second = second.resume(run).context(context).await;
+    assert!(second.success, "{:?}", second.error);
+
+    let model = Scripted::new().calls("", [ADA]).text("done");
+    let registry = pay_only(Registry::builder()).context_arc(shop).build()?;
+    let denied = || Decision::Denied("not today".to_owned()).by("bob");
+    let agent = ContractAgent::builder(ToolCallingAgent::new(model, registry))
+        .approver(move |_| std::future::ready(denied()))
+        .build();
+    let mut events = agent
+        .run("go")
+        .context(Context::new().observe(observer()))
+        .stream();
+    let mut answered = Vec::new();
+    while let Some(event) = events.next().await {
+        if let Event::ApprovalAnswered { by, .. } = event {
+            answered.push(by);
+        }
+    }
+    assert_eq!(answered, [Some("bob".to_owned())]);
+    let approved = Decision::Approved(Approval::Once).by("ada");
+    let seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+    assert_eq!(*seen, [approved, denied()]);
     Ok(())
 }

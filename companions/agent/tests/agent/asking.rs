@@ -266,7 +266,8 @@ async fn what_a_model_says_answers_nothing_and_is_shown_as_a_quotation() {
 async fn an_approver_that_panics_has_denied() {
     let paid = Paid::default();
     for (_, inner) in over_all_of(&registry(&paid), &[ADA], &["done"]) {
-        let agent = ContractAgent::builder(inner).approver(async |_| panic!("it fails"));
+        let agent =
+            ContractAgent::builder(inner).approver(async |_| -> Decision { panic!("it fails") });
         let result = agent.build().run("go").await;
         assert!(result.success, "{:?}", result.error);
         let failed = r#"answered Denied("the program that asks about it failed")"#;

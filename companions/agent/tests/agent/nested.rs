@@ -286,7 +286,7 @@ async fn the_log_of_a_nested_run_knows_that_the_approver_around_it_was_asked() {
             let token = token.clone();
             move |_| {
                 token.cancel();
-                std::future::pending()
+                std::future::pending::<contract_runtime::approval::Decision>()
             }
         })
         .build();

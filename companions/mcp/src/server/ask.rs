@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use contract_runtime::__family::escaped;
-use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decision};
+use contract_runtime::approval::{Answer, Approval, ApprovalRequest, Decided, Decision};
 use contract_runtime::dynamic::CallError;
 use contract_runtime::{CancellationToken, Context, Effect, Outcome, Registry, Status};
 use parking_lot::Mutex;
@@ -159,7 +159,8 @@ impl ClientQuestions {
         let place = sent.iter().position(is_meant)?;
         let question = sent.remove(place)?;
         let in_time = Instant::now() < question.until;
-        in_time.then(|| question.request.answer(decision(given)))
+        let decided = of_caller(decision(given), &question.request);
+        in_time.then(|| question.request.answer(decided))
     }
 
     /// Returns the context of a call in which the client is asked where no approver of the server decides. The call holds no permit
@@ -190,7 +191,7 @@ impl ClientQuestions {
                             Ok(Ok(Decision::Unanswered)) => {
                                 Unanswered::NoAnswer(NO_ANSWER.to_owned())
                             }
-                            Ok(Ok(decision)) => return decision,
+                            Ok(Ok(decision)) => return of_caller(decision, &request),
                             Ok(Err(_)) => Unanswered::NotAsked("the client could not ask"),
                             Err(_) => Unanswered::NoAnswer(format!(
                                 "the client gave no answer within {} s",
@@ -206,7 +207,7 @@ impl ClientQuestions {
                     token.cancel();
                     pending::<()>().await;
                 }
-                Decision::Unanswered
+                Decision::Unanswered.into()
             }
         })
     }
@@ -240,6 +241,14 @@ impl Drop for OpenElicitation {
         if let Some(place) = open.iter().position(|one| *one == self.owner) {
             open.swap_remove(place);
         }
+    }
+}
+
+/// Says that the caller of a call has decided, where it has a name.
+fn of_caller(decision: Decision, request: &ApprovalRequest) -> Decided {
+    match &request.caller {
+        Some(caller) => decision.by(caller),
+        None => decision.into(),
     }
 }
 

@@ -186,7 +186,7 @@ async fn a_call_that_is_given_up_asks_nobody_any_more() {
     // Whoever was asked gives up instead of answering.
     let context = Context::new().cancellation(token).approver(move |_| {
         stop.cancel();
-        std::future::pending()
+        std::future::pending::<Decision>()
     });
     let outcome = outcome(&registry, context).await;
     assert_eq!(outcome.status(), Status::Cancelled);
@@ -438,7 +438,7 @@ async fn a_question_that_the_server_takes_back_is_taken_from_the_approver() {
         seen.notify_one();
         async move {
             let _dropped = dropped;
-            std::future::pending().await
+            std::future::pending::<Decision>().await
         }
     });
     let others = async {

@@ -1,6 +1,9 @@
 //! Questions over HTTP, in both revisions.
 
+use std::sync::{Arc, Mutex};
+
 use contract_mcp::{Principal, Refusal};
+use contract_runtime::observe::Observer;
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -105,7 +108,11 @@ async fn a_session_that_ends_takes_its_question_along() {
 
 /// A server that knows each user by the token.
 fn protected(shop: &std::sync::Arc<Shop>) -> Server {
-    let server = server(shop).authorize(|credentials| async move {
+    protect(server(shop))
+}
+
+fn protect(server: contract_mcp::Server) -> Server {
+    let server = server.authorize(|credentials| async move {
         let user = credentials.bearer().ok_or(Refusal::NoToken)?;
         Ok(Principal::new(user))
     });
@@ -187,4 +194,25 @@ async fn the_open_questions_of_one_session_leave_room_for_others() {
     }
     question(&server, &theirs).await;
     drop(open);
+}
+
+#[tokio::test]
+async fn an_observer_reads_which_principal_has_approved() {
+    let shop = Shop::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let observer = Observer::new().call_ended(move |_, outcome, _| {
+        let decisions = outcome.decisions().iter();
+        let who = decisions.map(|decided| decided.by.clone());
+        noted.lock().unwrap().push(who.collect::<Vec<_>>());
+    });
+    let server = server_of(&shop, |builder| builder.observe(observer));
+    let server = protect(server.ask_client(PATIENCE));
+    let asked = refunded(&server, "eve", json!({})).await;
+    refunded(&server, "eve", approved(&asked)).await;
+    assert_eq!(shop.sold(), ["20000 to ada"]);
+    assert_eq!(
+        *seen.lock().unwrap(),
+        [vec![], vec![Some("eve".to_owned())]]
+    );
 }

@@ -103,7 +103,7 @@ async fn the_approver_of_the_executor_decides() -> Tested {
 #[tokio::test]
 async fn the_deadline_of_the_call_bounds_the_wait_there() -> Tested {
     let paid = Arc::default();
-    let tools = tools(&paid).approver(|_| std::future::pending());
+    let tools = tools(&paid).approver(|_| std::future::pending::<Decision>());
     let House { session, .. } = &house(tools.build()?).await?;
     let context = Context::new().timeout(Duration::from_millis(300));
     assert_eq!(call(session, 500, context).await.status(), Status::TimedOut);

@@ -172,12 +172,12 @@ async fn an_approver_may_panic_or_never_answer() {
     let registry = shop(&Shop::new());
     let at_once =
         Context::new().approver(|_| -> std::future::Ready<Decision> { panic!("at once") });
-    let later = Context::new().approver(async |_| panic!("later"));
+    let later = Context::new().approver(async |_| -> Decision { panic!("later") });
     for context in [at_once, later] {
         let outcome = registry.call(refund("ada", 20_000)).context(context).await;
         assert_eq!(outcome.status(), Status::Denied);
     }
-    let never = || Context::new().approver(|_| std::future::pending());
+    let never = || Context::new().approver(|_| std::future::pending::<Decision>());
     let context = never().timeout(Duration::from_millis(20));
     let outcome = registry.call(refund("ada", 20_000)).context(context).await;
     assert_eq!(outcome.status(), Status::TimedOut);
@@ -257,7 +257,7 @@ async fn a_call_that_a_tool_makes_waits_for_nobody() {
         std::future::ready(Decision::Approved(Approval::Once))
     }));
     assert_eq!(at_once.call(call()).await.output(), Some("ok: "));
-    let context = Context::new().run(&Run::new().approver(|_| std::future::pending()));
+    let context = Context::new().run(&Run::new().approver(|_| std::future::pending::<Decision>()));
     let outcome = registry(None).call(call()).context(context).await;
     assert!(
         outcome.output().unwrap().contains("cannot wait"),
@@ -340,7 +340,7 @@ async fn who_watches_a_run_hears_of_questions_and_of_what_came_of_them() {
     let denied = context().approver(async |_| Decision::Denied("no".to_owned()));
     let _ = registry.call(refund("ada", 20_000)).context(denied).await;
     let late = context()
-        .approver(|_| std::future::pending())
+        .approver(|_| std::future::pending::<Decision>())
         .timeout(Duration::from_millis(10));
     let _ = registry.call(refund("eve", 20_000)).context(late).await;
     let _ = registry
@@ -356,7 +356,7 @@ async fn who_could_not_answer_has_not_denied() {
     let registry = shop(&Shop::new());
     let run = Run::new();
     let context = || Context::new().run(&run);
-    let panics = context().approver(async |_| panic!("no window"));
+    let panics = context().approver(async |_| -> Decision { panic!("no window") });
     let outcome = registry.call(refund("ada", 20_000)).context(panics).await;
     assert_eq!(outcome.status(), Status::Denied);
     let outcome = registry

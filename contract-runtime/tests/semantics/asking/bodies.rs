@@ -66,13 +66,13 @@ async fn an_approver_of_a_body_may_panic_or_never_answer() {
     let failed = r#"Some(Denied("the program that asks about it failed"))"#;
     let at_once =
         Context::new().approver(|_| -> std::future::Ready<Decision> { panic!("at once") });
-    let later = Context::new().approver(async |_| panic!("later"));
+    let later = Context::new().approver(async |_| -> Decision { panic!("later") });
     for context in [at_once, later] {
         let outcome = registry().call(call()).context(context).await;
         assert_eq!(outcome.output(), Some(failed));
     }
     let never = Context::new()
-        .approver(|_| std::future::pending())
+        .approver(|_| std::future::pending::<Decision>())
         .timeout(Duration::from_millis(20));
     let outcome = registry().call(call()).context(never).await;
     assert_eq!(outcome.status(), Status::TimedOut);

@@ -3,6 +3,7 @@
 mod answers;
 mod approvers;
 mod bodies;
+mod decided;
 mod reopened;
 
 use std::sync::atomic::{AtomicU32, Ordering};
