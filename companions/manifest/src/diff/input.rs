@@ -152,9 +152,7 @@ impl<'s> Parameters<'_, 's> {
             _ => {}
         }
         // Of one that was always given, no default was ever used.
-        let default = (!was && !is)
-            .then(|| changed_default(old, new, ""))
-            .flatten();
+        let default = (!was && !is).then(|| changed_default(old, new)).flatten();
         if let Some(finding) = &default {
             refused(&finding.clone().below(name), self.report);
         }

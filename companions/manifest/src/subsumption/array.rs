@@ -57,40 +57,34 @@ impl Prover {
         branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
-        path: &str,
     ) -> Result<(), Finding> {
         if branch.kind != Kind::Array {
             return Ok(());
         }
         let count = outer.count(keyword).unwrap_or(0);
         match keyword {
-            "minItems" => count_at_least(branch.at_least(keyword), count, "item", path),
-            "maxItems" => count_at_most(branch.most_items(), count, "item", path),
-            "uniqueItems" => unique(branch, outer, path),
-            "prefixItems" => self.first_items(branch, outer, path),
-            "items" => self.items(branch, outer, path),
-            "contains" => self.contains(branch, outer, path),
+            "minItems" => count_at_least(branch.at_least(keyword), count, "item"),
+            "maxItems" => count_at_most(branch.most_items(), count, "item"),
+            "uniqueItems" => unique(branch, outer),
+            "prefixItems" => self.first_items(branch, outer),
+            "items" => self.items(branch, outer),
+            "contains" => self.contains(branch, outer),
             // Both are judged with `contains`.
             _ => Ok(()),
         }
     }
 
-    fn first_items(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        path: &str,
-    ) -> Result<(), Finding> {
+    fn first_items(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         for (place, now) in (0..).zip(outer.list("prefixItems")) {
             if branch.most_items().is_some_and(|most| most <= place) {
                 break;
             }
-            self.subsumes(&branch.items_at(place), now, &format!("{path}/{place}"))?;
+            self.subsumes_at(&place.to_string(), &branch.items_at(place), now)?;
         }
         Ok(())
     }
 
-    fn items(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn items(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         let Some(now) = outer.child("items") else {
             return Ok(());
         };
@@ -98,49 +92,37 @@ impl Prover {
         let first = listed(outer);
         let listed = branch.listed_items();
         for place in first..listed.min(most) {
-            self.subsumes(&branch.items_at(place), now, &format!("{path}/{place}"))?;
+            self.subsumes_at(&place.to_string(), &branch.items_at(place), now)?;
         }
         if most <= first.max(listed) {
             return Ok(());
         }
-        self.subsumes(&branch.later_items(), now, &format!("{path}/*"))
+        self.subsumes_at("*", &branch.later_items(), now)
     }
 
-    fn contains(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        path: &str,
-    ) -> Result<(), Finding> {
+    fn contains(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         let Some(now) = outer.child("contains") else {
             return Ok(());
         };
         let least = outer.count("minContains").unwrap_or(1);
-        if least > 0 && !self.contains_enough(branch, now, least, path) {
-            return Err(Finding::unclear(path, "`contains` is new or has changed"));
+        if least > 0 && !self.contains_enough(branch, now, least) {
+            return Err(Finding::unclear("`contains` is new or has changed"));
         }
         match outer.count("maxContains") {
-            Some(most) if !self.contains_few(branch, now, most, path) => Err(Finding::unclear(
-                path,
-                "`maxContains` is new or has changed",
-            )),
+            Some(most) if !self.contains_few(branch, now, most) => {
+                Err(Finding::unclear("`maxContains` is new or has changed"))
+            }
             _ => Ok(()),
         }
     }
 
-    fn contains_enough(
-        &mut self,
-        branch: &Branch<'_>,
-        wanted: Node<'_>,
-        least: u64,
-        path: &str,
-    ) -> bool {
+    fn contains_enough(&mut self, branch: &Branch<'_>, wanted: Node<'_>, least: u64) -> bool {
         let before = branch.nodes.iter().filter_map(|node| {
             let enough = node.count("minContains").unwrap_or(1) >= least;
             node.child("contains").filter(|_| enough)
         });
         for before in before {
-            if self.subsumes(&[before], wanted, path).is_ok() {
+            if self.subsumes(&[before], wanted).is_ok() {
                 return true;
             }
         }
@@ -152,16 +134,10 @@ impl Prover {
         let kinds: Vec<_> = alone.chain([branch.later_items()]).collect();
         kinds
             .iter()
-            .all(|items| self.subsumes(items, wanted, path).is_ok())
+            .all(|items| self.subsumes(items, wanted).is_ok())
     }
 
-    fn contains_few(
-        &mut self,
-        branch: &Branch<'_>,
-        counted: Node<'_>,
-        most: u64,
-        path: &str,
-    ) -> bool {
+    fn contains_few(&mut self, branch: &Branch<'_>, counted: Node<'_>, most: u64) -> bool {
         if branch.most_items().is_some_and(|items| items <= most) {
             return true;
         }
@@ -170,7 +146,7 @@ impl Prover {
                 .count("maxContains")
                 .is_some_and(|before| before <= most);
             if let Some(before) = node.child("contains").filter(|_| few)
-                && self.subsumes(&[counted], before, path).is_ok()
+                && self.subsumes(&[counted], before).is_ok()
             {
                 return true;
             }
@@ -179,11 +155,11 @@ impl Prover {
     }
 }
 
-fn unique(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+fn unique(branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
     let asked = outer.keyword("uniqueItems") == Some(&Value::Bool(true));
     let few = branch.most_items().is_some_and(|most| most <= 1);
     if !asked || few || branch.is_unique() {
         return Ok(());
     }
-    Err(Finding::refused(path, "equal items", "no two equal items"))
+    Err(Finding::refused("equal items", "no two equal items"))
 }

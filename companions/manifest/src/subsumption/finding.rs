@@ -26,9 +26,9 @@ pub(in super::super) enum Direction {
 }
 
 impl Finding {
-    pub(super) fn refused(path: &str, inner: impl Into<String>, outer: impl Into<String>) -> Self {
+    pub(super) fn refused(inner: impl Into<String>, outer: impl Into<String>) -> Self {
         Self {
-            path: path.to_owned(),
+            path: String::new(),
             reason: Reason::Refused {
                 inner: inner.into(),
                 outer: outer.into(),
@@ -36,9 +36,9 @@ impl Finding {
         }
     }
 
-    pub(super) fn unclear(path: &str, why: impl Into<String>) -> Self {
+    pub(super) fn unclear(why: impl Into<String>) -> Self {
         Self {
-            path: path.to_owned(),
+            path: String::new(),
             reason: Reason::Unclear(why.into()),
         }
     }

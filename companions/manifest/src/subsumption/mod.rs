@@ -44,7 +44,7 @@ pub(super) fn accepts_all(
     inner: Node<'_>,
     defaults: Defaults,
 ) -> Result<(), Finding> {
-    Prover::new(defaults).subsumes(&[inner], outer, "")
+    Prover::new(defaults).subsumes(&[inner], outer)
 }
 
 /// Refuses a document whose keywords mean something that is not known here, or nothing.

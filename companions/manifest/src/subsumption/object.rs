@@ -8,7 +8,7 @@ use super::Defaults;
 use super::accepts::{accepts, equal, matches};
 use super::branch::{Branch, Kind};
 use super::finding::Finding;
-use super::node::{Node, step};
+use super::node::Node;
 use super::scalar::{count_at_least, count_at_most};
 use super::subsumes::Prover;
 
@@ -90,60 +90,53 @@ impl Prover {
         branch: &Branch<'_>,
         outer: Node<'_>,
         keyword: &str,
-        path: &str,
     ) -> Result<(), Finding> {
         if branch.kind != Kind::Object {
             return Ok(());
         }
         let count = outer.count(keyword).unwrap_or(0);
         match keyword {
-            "properties" => self.properties(branch, outer, path),
-            "required" => required(branch, outer, path),
-            "additionalProperties" => self.others(branch, outer, path),
-            "patternProperties" => self.patterns(branch, outer, path),
-            "propertyNames" => self.names(branch, outer, path),
+            "properties" => self.properties(branch, outer),
+            "required" => required(branch, outer),
+            "additionalProperties" => self.others(branch, outer),
+            "patternProperties" => self.patterns(branch, outer),
+            "propertyNames" => self.names(branch, outer),
             "minProperties" => {
                 let required = u64::try_from(branch.required().len()).unwrap_or(u64::MAX);
                 let before = branch.at_least(keyword).max(required);
-                count_at_least(before, count, "member", path)
+                count_at_least(before, count, "member")
             }
-            "maxProperties" => count_at_most(branch.most_members(), count, "member", path),
-            "dependentRequired" => needed(branch, outer, path),
-            _ => self.dependent(branch, outer, path),
+            "maxProperties" => count_at_most(branch.most_members(), count, "member"),
+            "dependentRequired" => needed(branch, outer),
+            _ => self.dependent(branch, outer),
         }
     }
 
-    fn properties(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        path: &str,
-    ) -> Result<(), Finding> {
+    fn properties(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         let (required, named) = (branch.required(), branch.named_members());
         for (name, now) in outer.map("properties") {
-            let path = format!("{path}{}", step(name));
             let before = branch.member(name);
-            self.subsumes(&before, now, &path)?;
+            self.subsumes_at(name, &before, now)?;
             if named.contains(name) && !required.contains(name) {
-                self.same_default(&before, now, &path)?;
+                self.same_default(name, &before, now)?;
             }
         }
         Ok(())
     }
 
-    fn same_default(&self, before: &[Node<'_>], now: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn same_default(&self, name: &str, before: &[Node<'_>], now: Node<'_>) -> Result<(), Finding> {
         if self.defaults == Defaults::AreNotes {
             return Ok(());
         }
         let given = before.iter().find(|node| !node.default().is_null());
         given
             .or(before.first())
-            .and_then(|before| changed_default(*before, now, path))
-            .map_or(Ok(()), Err)
+            .and_then(|before| changed_default(*before, now))
+            .map_or(Ok(()), |finding| Err(finding.below(name)))
     }
 
     /// Members that the outer schema does not name.
-    fn others(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn others(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         let Some(now) = outer.child("additionalProperties") else {
             return Ok(());
         };
@@ -153,8 +146,7 @@ impl Prover {
                     .map("patternProperties")
                     .any(|(pattern, _)| matches(pattern, name) == Some(true));
             if !named {
-                let path = format!("{path}{}", step(name));
-                self.subsumes(&branch.member(name), now, &path)?;
+                self.subsumes_at(name, &branch.member(name), now)?;
             }
         }
         let patterns: Vec<_> = outer
@@ -162,20 +154,14 @@ impl Prover {
             .map(|(name, _)| name)
             .collect();
         let rest = branch.unmatched_members(&patterns);
-        self.subsumes(&rest, now, &format!("{path}/*"))
+        self.subsumes_at("*", &rest, now)
     }
 
-    fn patterns(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        path: &str,
-    ) -> Result<(), Finding> {
+    fn patterns(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         for (pattern, now) in outer.map("patternProperties") {
             for name in branch.named_members() {
                 if matches(pattern, name) != Some(false) {
-                    let path = format!("{path}{}", step(name));
-                    self.subsumes(&branch.member(name), now, &path)?;
+                    self.subsumes_at(name, &branch.member(name), now)?;
                 }
             }
             let alike = branch.nodes.iter().filter_map(|node| {
@@ -183,22 +169,22 @@ impl Prover {
                 patterns.child(pattern)
             });
             let before: Vec<_> = alike.chain(branch.other_members()).collect();
-            self.subsumes(&before, now, &format!("{path}/*"))?;
+            self.subsumes_at("*", &before, now)?;
         }
         Ok(())
     }
 
-    fn names(&mut self, branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+    fn names(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         let Some(now) = outer.child("propertyNames") else {
             return Ok(());
         };
-        let unclear = || Finding::unclear(path, "`propertyNames` is new or has changed");
+        let unclear = || Finding::unclear("`propertyNames` is new or has changed");
         let before: Vec<_> = branch
             .nodes
             .iter()
             .filter_map(|node| node.child("propertyNames"))
             .collect();
-        if !before.is_empty() && self.subsumes(&before, now, path).is_ok() {
+        if !before.is_empty() && self.subsumes(&before, now).is_ok() {
             return Ok(());
         }
         let is_closed = branch.other_members().into_iter().any(Node::is_false);
@@ -209,12 +195,7 @@ impl Prover {
         Err(unclear())
     }
 
-    fn dependent(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        path: &str,
-    ) -> Result<(), Finding> {
+    fn dependent(&mut self, branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
         for (name, now) in outer.map("dependentSchemas") {
             if branch.never_has(name) {
                 continue;
@@ -225,13 +206,13 @@ impl Prover {
                 let before = node.child("dependentSchemas");
                 nodes.extend(before.and_then(|before| before.child(name)));
             }
-            self.subsumes(&nodes, now, path)?;
+            self.subsumes(&nodes, now)?;
         }
         Ok(())
     }
 }
 
-fn needed(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+fn needed(branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
     let required = branch.required();
     for (name, now) in outer.map("dependentRequired") {
         let before = branch.nodes.iter().filter_map(|node| {
@@ -246,7 +227,6 @@ fn needed(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Findin
         };
         if !wanted.all(given) && !branch.never_has(name) {
             return Err(Finding::refused(
-                path,
                 format!("`{name}` alone"),
                 format!("`{name}` only with others"),
             ));
@@ -255,27 +235,19 @@ fn needed(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Findin
     Ok(())
 }
 
-fn required(branch: &Branch<'_>, outer: Node<'_>, path: &str) -> Result<(), Finding> {
+fn required(branch: &Branch<'_>, outer: Node<'_>) -> Result<(), Finding> {
     let before = branch.required();
     match outer.names("required").find(|name| !before.contains(name)) {
         None => Ok(()),
-        Some(name) => Err(Finding::refused(
-            &format!("{path}{}", step(name)),
-            "may be left out",
-            "must be given",
-        )),
+        Some(name) => Err(Finding::refused("may be left out", "must be given").below(name)),
     }
 }
 
 /// What a missing member stands for, if that is not what it was.
-pub(in super::super) fn changed_default(
-    before: Node<'_>,
-    now: Node<'_>,
-    path: &str,
-) -> Option<Finding> {
+pub(in super::super) fn changed_default(before: Node<'_>, now: Node<'_>) -> Option<Finding> {
     let (before, now) = (before.default(), now.default());
     (!equal(before, now)).then(|| {
         let left_out = |value: &Value| format!("`{value}` when it is left out");
-        Finding::refused(path, left_out(before), left_out(now))
+        Finding::refused(left_out(before), left_out(now))
     })
 }

@@ -5,12 +5,11 @@ use serde_json::Number;
 use super::branch::{Branch, Kind};
 use super::finding::Finding;
 use super::node::Node;
-use super::subsumes::Prover;
 use contract_runtime::__family::Decimal;
 
 /// One end of a range.
 #[derive(Clone, Copy)]
-struct OutcomeKind<'s> {
+struct End<'s> {
     at: Decimal,
     written: &'s Number,
     /// The end itself is outside.
@@ -41,16 +40,16 @@ impl Side {
     }
 }
 
-fn end<'s>(node: Node<'s>, keyword: &str, outside: bool) -> Option<OutcomeKind<'s>> {
+fn end<'s>(node: Node<'s>, keyword: &str, outside: bool) -> Option<End<'s>> {
     let written = node.keyword(keyword)?.as_number()?;
-    Some(OutcomeKind {
+    Some(End {
         at: Decimal::of(written),
         written,
         outside,
     })
 }
 
-impl OutcomeKind<'_> {
+impl End<'_> {
     /// Whether every number inside this end is inside the other, among the numbers of a kind.
     fn is_within(&self, other: &Self, side: Side, kind: Kind) -> bool {
         if kind == Kind::Integer
@@ -102,7 +101,7 @@ impl OutcomeKind<'_> {
 }
 
 /// The tightest end of a branch.
-fn tightest<'s>(branch: &Branch<'s>, side: Side) -> Option<OutcomeKind<'s>> {
+fn tightest<'s>(branch: &Branch<'s>, side: Side) -> Option<End<'s>> {
     let ends = branch.nodes.iter().flat_map(|node| {
         side.keywords()
             .into_iter()
@@ -139,97 +138,65 @@ pub(super) fn low_above_high(branch: &Branch<'_>) -> bool {
     low.at > high.at || (low.at == high.at && (low.outside || high.outside))
 }
 
-impl Prover {
-    #[expect(
-        clippy::unused_self,
-        reason = "one form for the keywords of every type"
-    )]
-    pub(super) fn number(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        keyword: &str,
-        path: &str,
-    ) -> Result<(), Finding> {
-        if !branch.kind.is_number() {
-            return Ok(());
-        }
-        for side in [Side::Low, Side::High] {
-            for (name, outside) in side.keywords() {
-                if name == keyword
-                    && let Some(now) = end(outer, keyword, outside)
-                {
-                    return within(branch, &now, side, path);
-                }
-            }
-        }
-        let Some(step) = outer.number(keyword) else {
-            return Err(Finding::unclear(path, format!("`{keyword}` has no number")));
-        };
-        let of_integers = (branch.kind == Kind::Integer).then(|| Decimal::of(&Number::from(1)));
-        let mut steps = branch
-            .nodes
-            .iter()
-            .filter_map(|node| node.number("multipleOf"))
-            .chain(of_integers);
-        if steps.any(|before| before.is_multiple_of(&step)) {
-            return Ok(());
-        }
-        let written = outer.keyword(keyword).map(ToString::to_string);
-        let now = format!("multiples of {}", written.unwrap_or_default());
-        Err(Finding::refused(path, "other numbers too", now))
+pub(super) fn number(branch: &Branch<'_>, outer: Node<'_>, keyword: &str) -> Result<(), Finding> {
+    if !branch.kind.is_number() {
+        return Ok(());
     }
-
-    #[expect(
-        clippy::unused_self,
-        reason = "one form for the keywords of every type"
-    )]
-    pub(super) fn text(
-        &mut self,
-        branch: &Branch<'_>,
-        outer: Node<'_>,
-        keyword: &str,
-        path: &str,
-    ) -> Result<(), Finding> {
-        if branch.kind != Kind::String {
-            return Ok(());
+    for side in [Side::Low, Side::High] {
+        for (name, outside) in side.keywords() {
+            if name == keyword
+                && let Some(now) = end(outer, keyword, outside)
+            {
+                return within(branch, &now, side);
+            }
         }
-        match (keyword, outer.count(keyword)) {
-            ("minLength", Some(now)) => {
-                count_at_least(branch.at_least(keyword), now, "character", path)
+    }
+    let Some(step) = outer.number(keyword) else {
+        return Err(Finding::unclear(format!("`{keyword}` has no number")));
+    };
+    let of_integers = (branch.kind == Kind::Integer).then(|| Decimal::of(&Number::from(1)));
+    let mut steps = branch
+        .nodes
+        .iter()
+        .filter_map(|node| node.number("multipleOf"))
+        .chain(of_integers);
+    if steps.any(|before| before.is_multiple_of(&step)) {
+        return Ok(());
+    }
+    let written = outer.keyword(keyword).map(ToString::to_string);
+    let now = format!("multiples of {}", written.unwrap_or_default());
+    Err(Finding::refused("other numbers too", now))
+}
+
+pub(super) fn text(branch: &Branch<'_>, outer: Node<'_>, keyword: &str) -> Result<(), Finding> {
+    if branch.kind != Kind::String {
+        return Ok(());
+    }
+    match (keyword, outer.count(keyword)) {
+        ("minLength", Some(now)) => count_at_least(branch.at_least(keyword), now, "character"),
+        ("maxLength", Some(now)) => count_at_most(branch.at_most(keyword), now, "character"),
+        _ => {
+            let now = outer.keyword(keyword);
+            if branch.all(keyword).any(|before| Some(before) == now) {
+                return Ok(());
             }
-            ("maxLength", Some(now)) => {
-                count_at_most(branch.at_most(keyword), now, "character", path)
-            }
-            _ => {
-                let now = outer.keyword(keyword);
-                if branch.all(keyword).any(|before| Some(before) == now) {
-                    return Ok(());
+            let now = now.map(ToString::to_string).unwrap_or_default();
+            Err(match branch.all(keyword).next() {
+                None => {
+                    let now = format!("only texts that match `{now}`");
+                    Finding::refused("no pattern", now)
                 }
-                let now = now.map(ToString::to_string).unwrap_or_default();
-                Err(match branch.all(keyword).next() {
-                    None => {
-                        let now = format!("only texts that match `{now}`");
-                        Finding::refused(path, "no pattern", now)
-                    }
-                    Some(before) => {
-                        let why = format!(
-                            "not every text that matches `{before}` is known to match `{now}`"
-                        );
-                        Finding::unclear(path, why)
-                    }
-                })
-            }
+                Some(before) => {
+                    let why =
+                        format!("not every text that matches `{before}` is known to match `{now}`");
+                    Finding::unclear(why)
+                }
+            })
         }
     }
 }
 
-fn within(
-    branch: &Branch<'_>,
-    now: &OutcomeKind<'_>,
-    side: Side,
-    path: &str,
-) -> Result<(), Finding> {
+fn within(branch: &Branch<'_>, now: &End<'_>, side: Side) -> Result<(), Finding> {
     let before = tightest(branch, side);
     if before.is_some_and(|before| before.is_within(now, side, branch.kind)) {
         return Ok(());
@@ -239,7 +206,7 @@ fn within(
         Side::High => "no upper end",
     };
     let before = before.map_or_else(|| unlimited.to_owned(), |before| before.text(side));
-    Err(Finding::refused(path, before, now.text(side)))
+    Err(Finding::refused(before, now.text(side)))
 }
 
 fn counted(count: u64, noun: &str) -> String {
@@ -248,29 +215,23 @@ fn counted(count: u64, noun: &str) -> String {
 }
 
 /// A lower end of a count: what is guaranteed reaches what is asked for.
-pub(super) fn count_at_least(before: u64, now: u64, noun: &str, path: &str) -> Result<(), Finding> {
+pub(super) fn count_at_least(before: u64, now: u64, noun: &str) -> Result<(), Finding> {
     if before >= now {
         return Ok(());
     }
     Err(Finding::refused(
-        path,
         format!("at least {}", counted(before, noun)),
         format!("at least {}", counted(now, noun)),
     ))
 }
 
 /// An upper end of a count.
-pub(super) fn count_at_most(
-    before: Option<u64>,
-    now: u64,
-    noun: &str,
-    path: &str,
-) -> Result<(), Finding> {
+pub(super) fn count_at_most(before: Option<u64>, now: u64, noun: &str) -> Result<(), Finding> {
     let before = match before {
         Some(before) if before <= now => return Ok(()),
         Some(before) => format!("at most {}", counted(before, noun)),
         None => format!("any number of {noun}s"),
     };
     let now = format!("at most {}", counted(now, noun));
-    Err(Finding::refused(path, before, now))
+    Err(Finding::refused(before, now))
 }
