@@ -1,32 +1,26 @@
-//! Converts one listed tool to a dynamic tool.
+//! Converts one listed tool to a tool of a registry.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::DynamicSpec;
-use contract_runtime::Hints;
-use contract_runtime::Validator;
-use rmcp::model::Tool;
+use contract_runtime::{DynamicSpec, Hints, Tool, Validator};
+use rmcp::model;
 
+use super::call::Remote;
+use super::connection::Connection;
 use super::listed::size;
-use super::names::shortened;
+use super::names::{legal, shortened};
 
 /// The longest definition of one tool, in bytes of JSON text.
 const BYTES: usize = 1 << 20;
 
-/// One listed tool, converted.
-#[derive(Debug)]
-pub(super) struct ConvertedTool {
-    pub(super) spec: DynamicSpec,
-    /// Validates its results.
-    pub(super) output: Option<Validator>,
-}
-
-/// Converts a listed tool; the error is a sentence that says why it cannot be imported.
+/// Converts a listed tool of a server; the error is a sentence that says why it cannot be imported.
 pub(super) fn convert(
-    tool: &Tool,
-    name: String,
-    timeout: Option<Duration>,
-) -> Result<ConvertedTool, String> {
+    tool: &model::Tool,
+    timeout: Duration,
+    server: &Arc<str>,
+    connection: &Connection,
+) -> Result<Tool, String> {
     let bytes = size(tool);
     if bytes > BYTES {
         return Err(format!(
@@ -42,7 +36,10 @@ pub(super) fn convert(
         .as_deref()
         .or_else(|| annotations?.title.as_deref());
     let description = tool.description.as_deref().unwrap_or_default();
-    let mut spec = DynamicSpec::new(name, description).input_schema(input);
+    let mut spec = DynamicSpec::new(legal(&tool.name), description)
+        .input_schema(input)
+        .source(&**server)
+        .timeout(timeout);
     if let Some(title) = title {
         spec = spec.title(title);
     }
@@ -54,9 +51,6 @@ pub(super) fn convert(
             hints.open_world_hint,
         ));
     }
-    if let Some(timeout) = timeout {
-        spec = spec.timeout(timeout);
-    }
     let mut output = None;
     if let Some(schema) = &tool.output_schema {
         let schema = serde_json::Value::Object(schema.as_ref().clone());
@@ -66,7 +60,15 @@ pub(super) fn convert(
         spec = spec.output_schema(enforced.schema().clone());
         output = Some(enforced);
     }
-    Ok(ConvertedTool { spec, output })
+    let remote = Arc::new(Remote {
+        name: tool.name.to_string(),
+        server: Arc::clone(server),
+        output,
+        connection: connection.clone(),
+    });
+    Ok(Tool::dynamic_with(spec, move |arguments, context| {
+        Arc::clone(&remote).call(arguments, context)
+    }))
 }
 
 fn message(error: &contract_runtime::SchemaError) -> String {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use contract_runtime::Tool;
 use rmcp::RoleClient;
 use rmcp::model::{
     ClientCapabilities, ClientConfig, ElicitationCapability, FormElicitationCapability,
@@ -14,11 +13,11 @@ use rmcp::transport::{IntoTransport, Transport};
 
 use super::child::Process;
 use super::connection::{Connection, Listener};
-use super::convert::{ConvertedTool, convert};
+use super::convert::convert;
 use super::imported::{Imported, Skipped};
-use super::names::{Names, legal, shortened};
+use super::names::{Names, shortened};
 use super::ordered::Ordered;
-use super::{ImportError, call, cause, listed};
+use super::{ImportError, cause, listed};
 use crate::program;
 
 /// Imports the tools of another MCP server.
@@ -151,16 +150,10 @@ impl Importer {
         let mut skipped = listed.unreadable;
         let mut tools = Vec::new();
         for tool in listed.tools {
-            match convert(&tool, legal(&tool.name), Some(self.call)) {
-                Ok(mut converted) => {
-                    converted.spec = converted.spec.source(&*source);
+            match convert(&tool, self.call, &source, &connection) {
+                Ok(converted) => {
                     names.take(&tool.name)?;
-                    tools.push(imported_tool(
-                        converted,
-                        tool.name.into_owned(),
-                        &source,
-                        connection.clone(),
-                    ));
+                    tools.push(converted);
                 }
                 Err(reason) => skipped.push(Skipped {
                     name: shortened(&tool.name),
@@ -187,21 +180,4 @@ fn source(connection: &Connection) -> String {
             format!("MCP server {name} {version}")
         }
     }
-}
-
-fn imported_tool(
-    converted: ConvertedTool,
-    theirs: String,
-    server: &Arc<str>,
-    connection: Connection,
-) -> Tool {
-    let remote = Arc::new(call::Remote {
-        name: theirs,
-        server: Arc::clone(server),
-        output: converted.output,
-        connection,
-    });
-    Tool::dynamic_with(converted.spec, move |arguments, context| {
-        Arc::clone(&remote).call(arguments, context)
-    })
 }

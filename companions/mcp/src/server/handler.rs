@@ -6,7 +6,6 @@
 )]
 
 use std::borrow::Cow;
-use std::fmt;
 use std::sync::Arc;
 
 use rmcp::ErrorData;
@@ -18,7 +17,6 @@ use rmcp::model::{
     Tool,
 };
 use rmcp::service::{NotificationContext, RequestContext, RoleServer, SubscriptionContext};
-use tokio::sync::broadcast::error::RecvError;
 use tokio_util::sync::CancellationToken;
 
 use super::ask::ClientQuestions;
@@ -155,12 +153,6 @@ impl Handler {
     }
 }
 
-impl fmt::Debug for Handler {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Handler").field(&self.0.tools).finish()
-    }
-}
-
 /// Passes requests on to the handler that stands beside the tools.
 macro_rules! passed_on {
     ($($name:ident($params:ty) -> $result:ty;)*) => {
@@ -242,7 +234,16 @@ impl ServerHandler for Handler {
     }
 
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
-        self.0.tools.tell(&context);
+        if self.0.tools.can_change() {
+            let session = call::session(&self.0, &context.extensions);
+            let end = session.map_or(&self.0.end, |session| &session.end).clone();
+            let principal = call::principal(&context.extensions);
+            let mut changes = self.0.tools.changes(principal);
+            let peer = context.peer.clone();
+            tokio::spawn(end.run_until_cancelled_owned(async move {
+                while changes.next().await && peer.notify_tool_list_changed().await.is_ok() {}
+            }));
+        }
         self.beside().initialized(context).await;
     }
 
@@ -268,17 +269,12 @@ impl ServerHandler for Handler {
 
     async fn listen(&self, subscription: SubscriptionContext) -> Result<(), ErrorData> {
         let sink = subscription.sink().clone();
-        let mut changes = self.0.tools.changes();
-        let own = call::principal(&subscription.request_context().extensions);
+        let principal = call::principal(&subscription.request_context().extensions);
+        let mut changes = self.0.tools.changes(principal);
         let told = async {
-            // The sender is one of the tools, which live as long as this handler. Of changes that were missed it is not known whose they were.
-            loop {
-                match changes.recv().await {
-                    Err(RecvError::Closed) => break,
-                    Ok(Some(of)) if Some(&of) != own.as_ref() => {}
-                    // It is refused where the client has not asked for it.
-                    _ => drop(sink.notify_tool_list_changed().await),
-                }
+            while changes.next().await {
+                // It is refused where the client has not asked for it.
+                let _ = sink.notify_tool_list_changed().await;
             }
         };
         tokio::select! {

@@ -99,9 +99,8 @@ struct State {
 
 enum Notification {
     Progress(ProgressReport),
-    /// Its level, the tool and the message.
-    Log(LogLevel, String, String),
-    Omitted(u64),
+    /// The level, the tool, and the message.
+    Log(LogLevel, Option<String>, String),
 }
 
 impl Notifications {
@@ -161,7 +160,7 @@ impl Notifications {
                 Some((end, _)) => format!("{}…", &record.message[..end]),
                 None => record.message.clone(),
             };
-            let (level, tool) = (record.level, record.tool.clone());
+            let (level, tool) = (record.level, Some(record.tool.clone()));
             state
                 .waiting
                 .push_back(Notification::Log(level, tool, message));
@@ -214,7 +213,12 @@ impl Inner {
                     return Some(next);
                 }
                 if state.omitted > 0 {
-                    return Some(Notification::Omitted(std::mem::take(&mut state.omitted)));
+                    let count = std::mem::take(&mut state.omitted);
+                    // A client that wants errors alone is sent nothing below.
+                    let level = self.audience.level.unwrap_or(LogLevel::Warning);
+                    let level = level.max(LogLevel::Warning);
+                    let message = format!("{count} more messages were left out");
+                    return Some(Notification::Log(level, None, message));
                 }
                 if state.closed {
                     return None;
@@ -238,29 +242,14 @@ impl Audience {
                     .filter(|message| self.revision.has_progress_messages() && !message.is_empty());
                 self.peer.notify_progress(told).await
             }
-            Notification::Log(level, tool, message) => self.say(level, Some(tool), &message).await,
-            Notification::Omitted(count) => {
-                let message = format!("{count} more messages were left out");
-                // A client that wants errors alone hears of nothing below.
-                let level = self
-                    .level
-                    .map_or(LogLevel::Warning, |level| level.max(LogLevel::Warning));
-                self.say(level, None, &message).await
+            Notification::Log(level, tool, message) => {
+                let mut levels = LEVELS.iter();
+                let found = levels.find(|(ours, _)| *ours == level);
+                let level = found.map_or(LoggingLevel::Info, |(_, theirs)| *theirs);
+                let mut told = LoggingMessageNotificationParam::new(level, json!(message));
+                told.logger = tool;
+                self.peer.notify_logging_message(told).await
             }
         }
-    }
-
-    async fn say(
-        &self,
-        level: LogLevel,
-        tool: Option<String>,
-        message: &str,
-    ) -> Result<(), ServiceError> {
-        let mut levels = LEVELS.iter();
-        let found = levels.find(|(ours, _)| *ours == level);
-        let level = found.map_or(LoggingLevel::Info, |(_, theirs)| *theirs);
-        let mut told = LoggingMessageNotificationParam::new(level, json!(message));
-        told.logger = tool;
-        self.peer.notify_logging_message(told).await
     }
 }

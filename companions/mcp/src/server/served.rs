@@ -5,16 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use contract_runtime::Registry;
-use parking_lot::{Mutex, RwLock};
-use rmcp::service::{NotificationContext, Peer, RoleServer};
-use tokio::runtime::Handle;
-use tokio::sync::broadcast;
+use parking_lot::RwLock;
+use tokio::sync::broadcast::{self, error::RecvError};
 
-use super::call;
 use super::list::List;
 use crate::ServeError;
 
-/// How many changes a subscription may be behind.
+/// How many changes a client may be behind.
 const CHANGES: usize = 16;
 
 /// The tools of a running server, which can be replaced; see [`Server::tools`](crate::Server::tools).
@@ -45,8 +42,6 @@ struct Inner {
     current: RwLock<Arc<Served>>,
     /// Whether clients are told that the list may change.
     can_change: AtomicBool,
-    /// The clients of sessions and streams.
-    clients: Mutex<Vec<Client>>,
     /// Whose list has changed; `None` means everyone's.
     changes: broadcast::Sender<Option<Arc<str>>>,
 }
@@ -57,10 +52,24 @@ pub(super) struct Served {
     pub(super) list: List,
 }
 
-struct Client {
-    peer: Peer<RoleServer>,
+/// The changes of the list that one client is told of.
+pub(super) struct Changes {
+    of_all: broadcast::Receiver<Option<Arc<str>>>,
     principal: Option<Arc<str>>,
-    runtime: Handle,
+}
+
+impl Changes {
+    /// Waits for the next change. Returns false when there will be none, because the tools are served no more.
+    pub(super) async fn next(&mut self) -> bool {
+        loop {
+            match self.of_all.recv().await {
+                Err(RecvError::Closed) => return false,
+                Ok(Some(of)) if Some(&of) != self.principal.as_ref() => {}
+                // It is not known whose list the changes concern that were missed.
+                Ok(_) | Err(RecvError::Lagged(_)) => return true,
+            }
+        }
+    }
 }
 
 impl ServedTools {
@@ -69,7 +78,6 @@ impl ServedTools {
         Self(Arc::new(Inner {
             current: RwLock::new(Arc::new(Served { registry, list })),
             can_change: AtomicBool::new(false),
-            clients: Mutex::default(),
             changes: broadcast::Sender::new(CHANGES),
         }))
     }
@@ -105,17 +113,8 @@ impl ServedTools {
     }
 
     fn tell_changed(&self, of: Option<&str>) {
-        // An error means that no client has subscribed.
+        // An error means that no client is told of changes.
         let _ = self.0.changes.send(of.map(Arc::from));
-        let mut clients = self.0.clients.lock();
-        clients.retain(|client| !client.peer.is_transport_closed());
-        let told = |client: &&Client| of.is_none() || of == client.principal.as_deref();
-        for client in clients.iter().filter(told) {
-            let peer = client.peer.clone();
-            // If the client has disconnected meanwhile, it need not be told.
-            let telling = async move { peer.notify_tool_list_changed().await };
-            client.runtime.spawn(telling);
-        }
     }
 
     /// Returns the registry that is served now.
@@ -138,21 +137,10 @@ impl ServedTools {
         self.0.can_change.load(Ordering::Relaxed)
     }
 
-    /// Tells a client of every change from now on.
-    pub(super) fn tell(&self, context: &NotificationContext<RoleServer>) {
-        if self.can_change() {
-            let mut clients = self.0.clients.lock();
-            clients.retain(|client| !client.peer.is_transport_closed());
-            clients.push(Client {
-                peer: context.peer.clone(),
-                principal: call::principal(&context.extensions),
-                runtime: Handle::current(),
-            });
-        }
-    }
-
-    pub(super) fn changes(&self) -> broadcast::Receiver<Option<Arc<str>>> {
-        self.0.changes.subscribe()
+    /// Returns the changes from now on that concern a principal.
+    pub(super) fn changes(&self, principal: Option<Arc<str>>) -> Changes {
+        let of_all = self.0.changes.subscribe();
+        Changes { of_all, principal }
     }
 }
 

@@ -18,7 +18,6 @@ const PANICKED: &str =
     "it could not be checked who sends this request; this is a fault of the server";
 
 /// Who may send requests, and what clients are told about it.
-#[derive(Clone, Debug, Default)]
 pub(super) struct Authorization {
     pub(super) check: Option<Authorizer>,
     pub(super) metadata: Option<ServedMetadata>,
@@ -59,7 +58,7 @@ impl Authorization {
             return Ok(None);
         };
         let credentials = Credentials::new(&request.headers);
-        match guarded(|| check.check(credentials)).await {
+        match guarded(|| check(credentials)).await {
             Ok(Ok(principal)) => Ok(Some(principal)),
             Ok(Err(refusal)) => Err(self.refused(&refusal)),
             Err(_) => Err(text_response(StatusCode::INTERNAL_SERVER_ERROR, PANICKED)),

@@ -1,10 +1,11 @@
 //! The settings of a server that concern HTTP alone.
 
 use std::net::ToSocketAddrs;
+use std::sync::Arc;
 
 use contract_runtime::Registry;
 
-use super::super::auth::{Authorizer, Credentials, Principal, Refusal, ResourceMetadata};
+use super::super::auth::{Credentials, Principal, Refusal, ResourceMetadata};
 use super::super::{ServeError, Server};
 use super::{BoundServer, HttpService, listen};
 
@@ -131,7 +132,7 @@ impl Server {
     where
         F: Future<Output = Result<Principal, Refusal>> + Send + 'static,
     {
-        self.http.authorizer = Some(Authorizer::new(check));
+        self.http.authorizer = Some(Arc::new(move |credentials| Box::pin(check(credentials))));
         self
     }
 
