@@ -3,8 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::approval::QuestionText;
 use super::condition::Condition;
+use super::question_text::QuestionText;
 use super::scope::Scope;
 use super::type_kind::Unwritable;
 use super::values::Values;

@@ -13,6 +13,7 @@ pub(crate) mod observer;
 pub(crate) mod panics;
 pub(crate) mod pattern;
 pub(crate) mod policy;
+pub(crate) mod question_text;
 pub(crate) mod scope;
 mod spare;
 pub(crate) mod thread;

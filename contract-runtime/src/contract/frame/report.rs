@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::slice;
 
 use super::{ContractOf, FrameOf, Neighbours, Pass, Phase, Stop, Unmet};
-use crate::contract::approval::{Asking, Question, QuestionText};
+use crate::contract::approval::{Asking, Question};
 use crate::contract::bounds::Checked;
 use crate::contract::condition::{Condition, ConditionKind};
 use crate::contract::counts::Counts;
@@ -12,6 +12,7 @@ use crate::contract::details::{Details, Seen, Sentence};
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::panics::{guard, unless_fatal, unwind};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
+use crate::contract::question_text::QuestionText;
 use crate::contract::scope::ContractScope;
 use crate::contract::violation::{Blame, Detection, Location, Violation};
 
