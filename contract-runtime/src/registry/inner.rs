@@ -8,10 +8,10 @@ use super::approval::OpenRequests;
 use super::body::before_body;
 use super::entry::Entry;
 use super::statistics::Shards;
-use super::tool_info::ToolInfo;
-use super::visible::Visibility;
 use crate::contract::approval;
 use crate::contract::history::{Asker, CallEnd, HistoryTool, SentArguments};
+use crate::contract::observer::aside;
+use crate::contract::panics::guard;
 use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::arguments::{by_words, nearest, own_names, read};
 use crate::schema::{Dialect, StoredSchema};
@@ -53,6 +53,42 @@ impl std::fmt::Debug for Inner {
         f.debug_list()
             .entries(self.entries.iter().map(|entry| entry.tool.name()))
             .finish()
+    }
+}
+
+type Show = Arc<dyn Fn(&Context, &Entry) -> bool + Send + Sync>;
+
+/// The functions that must all show a tool.
+#[derive(Clone, Default)]
+pub(super) struct Visibility(pub(super) Vec<Show>);
+
+/// The tools that a caller sees, by their places in the registry, and their exports.
+#[derive(Default)]
+pub(super) struct View {
+    pub(super) places: Vec<usize>,
+    pub(super) exports: Exports,
+}
+
+impl std::fmt::Debug for View {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Debug::fmt(&self.places, f)
+    }
+}
+
+impl Visibility {
+    #[inline]
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Returns whether a caller sees a tool. A function that panics does not show it.
+    pub(super) fn shows(&self, context: &Context, entry: &Entry) -> bool {
+        let mut shown = false;
+        aside(ContractScope::current().get(), || {
+            let all = || self.0.iter().all(|show| show(context, entry));
+            shown = guard(all).unwrap_or(false);
+        });
+        shown
     }
 }
 
@@ -155,8 +191,7 @@ impl Inner {
 
     /// Returns whether a caller sees the tool at this place.
     pub(super) fn shows(&self, place: usize, context: &Context) -> bool {
-        let entry = &self.entries[place];
-        self.visibility.shows(context, ToolInfo { entry })
+        self.visibility.shows(context, &self.entries[place])
     }
 
     /// Returns whether a call at this depth is hidden from its caller. A call that a body makes by itself is not.

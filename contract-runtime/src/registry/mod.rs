@@ -57,7 +57,7 @@ use crate::tool::{CallInput, Context};
 pub struct Registry {
     inner: Arc<Inner>,
     /// The tools that are listed, if not all.
-    view: Option<Arc<visible::View>>,
+    view: Option<Arc<inner::View>>,
 }
 
 impl Registry {

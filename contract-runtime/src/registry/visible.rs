@@ -1,50 +1,11 @@
 //! Which tools a caller may see, and therefore call.
 
-use std::fmt;
 use std::sync::Arc;
 
-use super::inner::Exports;
+use super::entry::Entry;
+use super::inner::{Exports, View};
 use super::{Builder, Registry, ToolInfo};
-use crate::contract::observer::aside;
-use crate::contract::panics::guard;
-use crate::contract::scope::ContractScope;
 use crate::tool::Context;
-
-type Show = Arc<dyn Fn(&Context, ToolInfo<'_>) -> bool + Send + Sync>;
-
-/// The functions that must all show a tool.
-#[derive(Clone, Default)]
-pub(super) struct Visibility(Vec<Show>);
-
-/// The tools that a caller sees, by their places in the registry, and their exports.
-#[derive(Default)]
-pub(super) struct View {
-    pub(super) places: Vec<usize>,
-    pub(super) exports: Exports,
-}
-
-impl fmt::Debug for View {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.places.fmt(f)
-    }
-}
-
-impl Visibility {
-    #[inline]
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns whether a caller sees a tool. A function that panics does not show it.
-    pub(super) fn shows(&self, context: &Context, tool: ToolInfo<'_>) -> bool {
-        let mut shown = false;
-        aside(ContractScope::current().get(), || {
-            let all = || self.0.iter().all(|show| show(context, tool));
-            shown = guard(all).unwrap_or(false);
-        });
-        shown
-    }
-}
 
 impl Builder {
     /// Shows a tool only to callers for whom this returns true; a tool that is not shown cannot be called.
@@ -82,6 +43,7 @@ impl Builder {
         mut self,
         show: impl Fn(&Context, ToolInfo<'_>) -> bool + Send + Sync + 'static,
     ) -> Self {
+        let show = move |context: &Context, entry: &Entry| show(context, ToolInfo { entry });
         self.visibility.0.push(Arc::new(show));
         self
     }
