@@ -1,18 +1,18 @@
-//! Reads the arguments of a call from words, by the schema of the tool.
+//! The arguments of a call: a parser that is built from the schema of the tool, and how the schema reads what it was given.
 //!
-//! A word stands for those values that it can be written for by the schema. Exactly one is taken; none or several are refused, with
-//! the JSON that says it.
+//! clap reads `--city Oslo`, and `city=Oslo` is read as `--city=Oslo`. Each text is then read by the schema of its argument: of the
+//! JSON values that it can be written for, those count that the schema accepts. Exactly one is taken; none or several are refused,
+//! with the JSON that says it.
 
 use std::path::PathBuf;
 
-use contract_runtime::__family::nearest;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use contract_runtime::{ToolInfo, Validator};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use super::CommandError;
-use super::shape::{Kind, Shape, sample};
-use super::words::CallOption;
+use super::{CommandError, terminal_escape};
 
 /// Where the arguments are.
 pub(super) enum Source {
@@ -22,322 +22,369 @@ pub(super) enum Source {
     File(PathBuf),
 }
 
-/// What stands behind the name of an argument.
+/// The texts that words give, each with the name of its argument if it stands behind one, in the order of the words.
+type Texts = Vec<(Option<String>, String)>;
+
+/// The text that was given for an argument.
 enum Given {
     Word(String),
+    /// Behind `:=`.
     Json(String),
-    /// Nothing, as behind `--urgent`.
-    Nothing,
 }
 
-/// Reads the words; `behind` are the options of the command that stand among them.
-pub(super) fn read(
-    tool: ToolInfo<'_>,
-    words: &[String],
-    behind: &[CallOption],
-) -> Result<Source, CommandError> {
-    let reader = Reader { tool };
-    match words {
-        [] => {
-            reader.distinct(behind)?;
-            Ok(Source::Json("{}".to_owned()))
-        }
-        [only] if only == "-" => Ok(Source::File("-".into())),
-        [only] if only.starts_with('@') => Ok(Source::File(only[1..].into())),
-        [only] if !is_named(only) && reader.forgotten(only).is_none() => {
-            Ok(Source::Json(only.clone()))
-        }
-        _ => {
-            reader.distinct(behind)?;
-            reader.named(words).map(Source::Json)
-        }
-    }
-}
+/// The id of every argument that begins with the name of a tool.
+pub(super) const TOOL: &str = "name-of-a-tool";
 
-/// Whether a word gives one argument by its name.
-fn is_named(word: &str) -> bool {
-    let is_json = word.trim_start().starts_with(['{', '[', '"']);
-    word.starts_with("--") || word.contains('=') && !is_json
-}
+/// The id of the words that are not options. No argument has it, because clap separates names and values at `=`.
+const WORDS: &str = "words=";
 
-/// The form of a call, as it is written on the command line.
-pub(super) fn form(tool: ToolInfo<'_>) -> String {
-    let reader = Reader { tool };
-    let schema = tool.input_schema();
-    let required = schema["required"].as_array();
-    let is_required = |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
-    let mut words = vec!["call".to_owned(), tool.name().to_owned()];
-    let properties = schema["properties"].as_object().into_iter().flatten();
-    let (first, last): (Vec<_>, Vec<_>) = properties.partition(|(name, _)| is_required(name));
-    words.extend(first.iter().map(|(name, schema)| reader.form(name, schema)));
-    words.extend(
-        last.iter()
-            .map(|(name, schema)| format!("[{}]", reader.form(name, schema))),
-    );
-    words.join(" ")
-}
+static ANY: Value = Value::Bool(true);
 
-struct Reader<'t> {
+/// The arguments of one tool on the command line.
+pub(super) struct Reader<'t> {
     tool: ToolInfo<'t>,
+    schema: &'t Value,
 }
 
 impl<'t> Reader<'t> {
-    fn schema(&self) -> &'t Value {
-        self.tool.input_schema()
+    pub(super) fn new(tool: ToolInfo<'t>) -> Self {
+        let schema = tool.input_schema();
+        Self { tool, schema }
     }
 
-    fn refused(&self, problem: String) -> CommandError {
-        let forms = vec![form(self.tool)];
-        CommandError::Arguments { problem, forms }
-    }
-
-    /// Refuses an option that may be meant as an argument; beside JSON it cannot be.
-    fn distinct(&self, options: &[CallOption]) -> Result<(), CommandError> {
-        let Some(&(option, value)) = options.iter().find(|(option, _)| self.knows(option)) else {
-            return Ok(());
-        };
-        let property = self.property(option);
-        let mut forms = vec![self.form(option, property)];
-        match self.shape(option).placeholder() {
-            _ if self.shape(option).only() == Some(Kind::Boolean) => {
-                forms.push(format!("-- --{option}"));
+    /// Adds the arguments of the tool to a command; those that have the name of one of its options stay out. If the tool takes
+    /// arguments that its schema does not name, those that `words` name are added as well.
+    pub(super) fn command(&self, options: Command, words: &[String]) -> Command {
+        let of_schema = self.properties().map(|(name, _)| name.as_str());
+        let is_open = self.schema["additionalProperties"] != json!(false);
+        let others = words.iter().filter(|_| is_open).map(|word| {
+            let name = word.split_once('=').map_or(&**word, |(name, _)| name);
+            name.trim_start_matches("--").trim_end_matches(':')
+        });
+        let about = terminal_escape::text(self.tool.description());
+        let mut command = options.about(about);
+        for name in of_schema.chain(others) {
+            let is_plain = |letter: char| letter.is_alphanumeric() || "-_.".contains(letter);
+            let can_be_written = !name.starts_with('-') && name.chars().all(is_plain);
+            if name.is_empty() || !can_be_written || is_taken(&command, name) {
+                continue;
             }
-            Some(value) => forms.push(format!("-- --{option} {value}")),
-            None => {}
+            let (arg, hyphens) = (self.arg(name), name.replace('_', "-"));
+            let is_other = self.known(&hyphens) != Some(name) || is_taken(&command, &hyphens);
+            command = command.arg(if is_other { arg } else { arg.alias(hyphens) });
         }
-        Err(CommandError::OptionOrArgument {
-            option,
-            value,
-            tool: self.tool.name().to_owned(),
-            forms,
-        })
+        command
     }
 
-    /// The arguments as one JSON object.
-    fn named(&self, words: &[String]) -> Result<String, CommandError> {
+    fn arg(&self, name: &str) -> Arg {
+        let schema = self.property(name);
+        let help = schema["description"].as_str().unwrap_or_default();
+        let value = self.shape(name).placeholder();
+        let arg = Arg::new(name.to_owned())
+            .long(name.to_owned())
+            .action(ArgAction::Append)
+            .help(terminal_escape::text(help))
+            .help_heading(format!("Arguments of {}", self.tool.name()))
+            .value_name(terminal_escape::text(value.as_deref().unwrap_or("JSON")));
+        if self.shape(name).is_boolean() {
+            arg.num_args(0..=1)
+                .require_equals(true)
+                .default_missing_value("true")
+        } else {
+            arg.allow_negative_numbers(true)
+        }
+    }
+
+    /// Reads the words behind the name of the tool. `options` is the command without the arguments of the tool; its matches are
+    /// returned as well.
+    pub(super) fn read(
+        &self,
+        options: &Command,
+        words: &[String],
+    ) -> Result<(ArgMatches, Source), CommandError> {
+        // Behind `--` there are no options of `call`.
+        let end = words.iter().position(|word| word == "--");
+        let (words, behind) = match end {
+            Some(end) => (&words[..end], &words[end + 1..]),
+            None => (words, &[][..]),
+        };
+        let (matches, mut given) = self.parse(options.clone(), words)?;
+        let alone = Command::new("call").disable_help_flag(true);
+        let alone = alone.override_usage(self.form());
+        given.extend(self.parse(alone.clone(), behind)?.1);
+        if let [(None, whole)] = &*given
+            && let Some(source) = self.whole(whole)
+        {
+            return Ok((matches, source));
+        }
+        self.distinct(options, &matches)?;
         let mut all: Vec<(String, Vec<Given>)> = Vec::new();
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            let (name, given) = self.one(word, &mut words)?;
+        for (name, text) in given {
+            let (name, given) = match name {
+                Some(name) => (name, Given::Word(text)),
+                None => self.named(&alone, &text)?,
+            };
             match all.iter_mut().find(|(other, _)| *other == name) {
                 Some((_, earlier)) => earlier.push(given),
                 None => all.push((name, vec![given])),
             }
         }
-        let members: Result<Vec<_>, _> = all
-            .into_iter()
-            .map(|(name, given)| Ok(format!("{}:{}", json!(name), self.value(&name, &given)?)))
-            .collect();
-        members.map(|members: Vec<String>| format!("{{{}}}", members.join(",")))
+        let members = all.iter().map(|(name, given)| {
+            let value = self.value(name, given)?;
+            Ok(format!("{}:{value}", json!(name)))
+        });
+        let members: Vec<_> = members.collect::<Result<_, CommandError>>()?;
+        Ok((matches, Source::Json(format!("{{{}}}", members.join(",")))))
     }
 
-    /// One argument, which may take the next word too.
-    fn one<'w>(
+    /// Parses words.
+    fn parse(
         &self,
-        word: &str,
-        next: &mut (impl Iterator<Item = &'w String> + Clone),
-    ) -> Result<(String, Given), CommandError> {
-        if let Some(flag) = word.strip_prefix("--") {
-            let (name, value) = match flag.split_once('=') {
-                Some((name, value)) => (self.name(name)?, Some(value.to_owned())),
-                None => (self.name(flag)?, None),
-            };
-            if let Some(value) = value {
-                return Ok((name, Given::Word(value)));
-            }
-            if self.shape(&name).only() == Some(Kind::Boolean) {
-                return match next.clone().next().map(String::as_str) {
-                    Some(value @ ("true" | "false")) => Err(CommandError::Arguments {
-                        problem: format!("`{value}` behind `--{flag}` has no name"),
-                        forms: vec![format!("--{flag}={value}")],
-                    }),
-                    _ => Ok((name, Given::Nothing)),
-                };
-            }
-            return match next.clone().next().filter(|word| !word.starts_with("--")) {
-                Some(value) => {
-                    next.next();
-                    Ok((name, Given::Word(value.clone())))
-                }
-                None => Err(CommandError::Arguments {
-                    problem: format!("`--{flag}` has no value"),
-                    forms: vec![self.form(&name, self.property(&name))],
-                }),
-            };
+        options: Command,
+        words: &[String],
+    ) -> Result<(ArgMatches, Texts), CommandError> {
+        let count = options.get_arguments().count();
+        let others = Arg::new(WORDS).action(ArgAction::Append).hide(true);
+        let command = self.command(options, words).arg(others);
+        let ids = command.get_arguments().skip(count);
+        let ids: Vec<_> = ids.map(|arg| arg.get_id().to_string()).collect();
+        let matches = command.no_binary_name(true).try_get_matches_from(words);
+        let matches = matches.map_err(CommandError::Usage)?;
+        let mut given = Vec::new();
+        for id in ids {
+            let indices = matches.indices_of(&id).into_iter().flatten();
+            let values = matches.get_many::<String>(&id).into_iter().flatten();
+            let name = Some(id.clone()).filter(|id| id != WORDS);
+            let texts = values.map(|text| (name.clone(), text.clone()));
+            given.extend(indices.zip(texts));
         }
-        let Some((name, value)) = word.split_once('=') else {
+        given.sort_by_key(|(index, _)| *index);
+        Ok((matches, given.into_iter().map(|(_, text)| text).collect()))
+    }
+
+    /// All arguments at once, if this word, which stands alone, gives them.
+    fn whole(&self, word: &str) -> Option<Source> {
+        if let Some(path) = word.strip_prefix('@') {
+            return Some(Source::File(path.into()));
+        }
+        if word == "-" {
+            return Some(Source::File(word.into()));
+        }
+        let is_named = word.contains('=') && !is_json_like(word) || self.known(word).is_some();
+        (!is_named).then(|| Source::Json(word.to_owned()))
+    }
+
+    /// Reads `name=text` or `name:=json`.
+    fn named(&self, alone: &Command, word: &str) -> Result<(String, Given), CommandError> {
+        let Some((name, text)) = word.split_once('=').filter(|_| !is_json_like(word)) else {
             return Err(self.nameless(word));
         };
-        match name.strip_suffix(':') {
-            Some(json) if !self.knows(name) => {
-                Ok((self.name(json)?, Given::Json(value.to_owned())))
-            }
-            _ => Ok((self.name(name)?, Given::Word(value.to_owned()))),
-        }
-    }
-
-    /// What is wrong with a word that gives no argument by its name.
-    fn nameless(&self, word: &str) -> CommandError {
-        if let Some(name) = self.forgotten(word) {
-            return CommandError::Arguments {
-                problem: format!("`{word}` has no value"),
-                forms: vec![self.form(&name, self.property(&name))],
-            };
-        }
-        let whole = match word.trim_start() {
-            "-" => "`-`",
-            file if file.starts_with('@') => "`@FILE`",
-            json if json.starts_with(['{', '[', '"']) => "JSON",
-            // It may be a part of a secret.
-            _ if self.tool.has_secrets() => {
-                return self.refused("an argument has no name".to_owned());
-            }
-            _ => return self.refused(format!("`{word}` has no name")),
+        let json = name.strip_suffix(':');
+        let option = format!("--{}={text}", json.unwrap_or(name));
+        let Some((Some(name), text)) = self.parse(alone.clone(), &[option])?.1.pop() else {
+            return Err(self.nameless(word));
         };
-        self.refused(format!(
-            "{whole} gives all arguments, so no other can stand beside it"
-        ))
-    }
-
-    /// The argument whose name this word is, without the `=` behind it, or behind one hyphen.
-    fn forgotten(&self, word: &str) -> Option<String> {
-        let name = word.strip_prefix('-').unwrap_or(word);
-        self.known(name)
-    }
-
-    /// The name of an argument; `start-at` is `start_at` where nothing else is.
-    fn name(&self, written: &str) -> Result<String, CommandError> {
-        if let Some(name) = self.known(written) {
-            return Ok(name);
+        if json.is_none() {
+            return Ok((name, Given::Word(text)));
         }
-        let is_open = self.schema()["additionalProperties"] != json!(false);
-        if is_open && !written.is_empty() {
-            return Ok(written.to_owned());
+        match serde_json::from_str::<&RawValue>(&text) {
+            Ok(_) => Ok((name, Given::Json(text))),
+            Err(error) => Err(CommandError::Arguments {
+                problem: format!("the value of `{name}:=` is not JSON: {error}"),
+                forms: vec![format!("{name}:=JSON")],
+            }),
         }
-        let names = self.schema()["properties"].as_object().into_iter();
-        let names = names.flat_map(Map::keys).map(String::as_str);
-        let hint = nearest(written, names).map(|near| format!("; did you mean `{near}`?"));
-        let (tool, hint) = (self.tool.name(), hint.unwrap_or_default());
-        Err(self.refused(format!("`{tool}` has no argument `{written}`{hint}")))
     }
 
-    fn known(&self, written: &str) -> Option<String> {
-        let mut names = [written.to_owned(), written.replace('-', "_")].into_iter();
-        names.find(|name| self.knows(name))
+    /// What is wrong with a word that gives no argument by its name. It is not repeated, because it may be a part of a secret.
+    fn nameless(&self, word: &str) -> CommandError {
+        let Some(name) = self.known(word) else {
+            let problem = "a word without a name gives all arguments, so it must stand alone";
+            return self.refused(problem.to_owned());
+        };
+        CommandError::Arguments {
+            problem: format!("`{word}` has no value"),
+            forms: vec![self.form_of(name)],
+        }
     }
 
-    fn knows(&self, name: &str) -> bool {
-        self.schema()["properties"].get(name).is_some()
+    /// Refuses an option that may be meant as an argument.
+    fn distinct(&self, options: &Command, matches: &ArgMatches) -> Result<(), CommandError> {
+        let ids = options.get_arguments().map(|arg| arg.get_id().as_str());
+        let mut known = ids.filter(|id| self.known(id).is_some());
+        let is_given = |id: &&str| matches.value_source(id) == Some(ValueSource::CommandLine);
+        let Some(option) = known.find(is_given) else {
+            return Ok(());
+        };
+        let tool = self.tool.name();
+        let problem = format!(
+            "`--{option}` is an argument of `{tool}` and an option of `call`, which belongs before `{tool}`"
+        );
+        let forms = vec![self.form_of(option)];
+        Err(CommandError::Arguments { problem, forms })
+    }
+
+    fn refused(&self, problem: String) -> CommandError {
+        let forms = vec![self.form()];
+        CommandError::Arguments { problem, forms }
+    }
+
+    fn properties(&self) -> impl Iterator<Item = (&'t String, &'t Value)> + use<'t> {
+        let properties = self.schema["properties"].as_object();
+        properties.into_iter().flat_map(Map::iter)
+    }
+
+    /// The name of an argument; `start-at` is `start_at` if nothing else is.
+    fn known(&self, written: &str) -> Option<&'t str> {
+        let find = |name: &str| self.properties().find(|(known, _)| *known == name);
+        let found = find(written).or_else(|| find(&written.replace('-', "_")));
+        found.map(|(name, _)| name.as_str())
     }
 
     fn property(&self, name: &str) -> &'t Value {
-        let schema = self.schema();
-        let others = &schema["additionalProperties"];
-        schema["properties"].get(name).unwrap_or(others)
+        let named = self.schema["properties"].get(name);
+        named
+            .or_else(|| self.schema.get("additionalProperties"))
+            .unwrap_or(&ANY)
     }
 
     fn shape(&self, name: &str) -> Shape<'t> {
-        Shape::new(self.property(name), self.schema())
+        Shape::new(self.property(name), self.schema)
+    }
+
+    /// The form of a call, as it is written on the command line.
+    pub(super) fn form(&self) -> String {
+        let required = self.schema["required"].as_array();
+        let is_required =
+            |name: &str| required.is_some_and(|all| all.iter().any(|one| one == name));
+        let names = self.properties().map(|(name, _)| &**name);
+        let (first, last): (Vec<_>, Vec<_>) = names.partition(|name| is_required(name));
+        let first = first.into_iter().map(|name| self.form_of(name));
+        let last = last
+            .into_iter()
+            .map(|name| format!("[{}]", self.form_of(name)));
+        let words = ["call".to_owned(), self.tool.name().to_owned()];
+        let words: Vec<_> = words.into_iter().chain(first).chain(last).collect();
+        words.join(" ")
     }
 
     /// How one argument is written.
-    fn form(&self, name: &str, schema: &Value) -> String {
-        match Shape::new(schema, self.schema()).placeholder() {
+    fn form_of(&self, name: &str) -> String {
+        match self.shape(name).placeholder() {
             Some(value) => format!("{name}={value}"),
-            None => as_json(name, &sample(schema, self.schema()).to_string()),
+            None => format!("{name}:=JSON"),
         }
     }
 
     /// The JSON of one argument.
     fn value(&self, name: &str, given: &[Given]) -> Result<String, CommandError> {
-        let shape = self.shape(name);
-        match given {
-            [one] => self.element(name, one, &shape, str::to_owned),
-            several if shape.has(Kind::List) => {
-                let item = shape.item();
-                let one_of = |json: &str| format!("[{json}, ..]");
-                let elements = several.iter();
-                let elements = elements.map(|one| self.element(name, one, &item, one_of));
-                let elements: Vec<_> = elements.collect::<Result<_, _>>()?;
-                Ok(format!("[{}]", elements.join(",")))
+        let (alone, mut lists) = match given {
+            [Given::Json(text)] => return Ok(text.clone()),
+            // Without brackets: a list of one element, or of several with commas between them.
+            [Given::Word(word)] => {
+                let parts: Vec<_> = word.split(',').map(elements).collect();
+                (
+                    readings(word),
+                    [lists(&[elements(word)]), lists(&parts)].concat(),
+                )
             }
-            _ => Err(self.refused(format!("`{name}` is given {} times", given.len()))),
-        }
-    }
-
-    /// The JSON of one value, or of one element of a list; `whole` makes of it what the argument is.
-    fn element(
-        &self,
-        name: &str,
-        given: &Given,
-        shape: &Shape<'_>,
-        whole: impl Fn(&str) -> String,
-    ) -> Result<String, CommandError> {
-        let shown = |word: &str| {
-            let word = if self.tool.is_secret(name) {
-                ".."
-            } else {
-                word
-            };
-            format!("`{name}={word}`")
+            several => {
+                let several = several.iter().map(|one| match one {
+                    Given::Word(word) => elements(word),
+                    Given::Json(text) => vec![text.clone()],
+                });
+                (Vec::new(), lists(&several.collect::<Vec<_>>()).to_vec())
+            }
         };
-        match given {
-            Given::Nothing => Ok("true".to_owned()),
-            Given::Json(text) => match serde_json::from_str::<&RawValue>(text) {
-                Ok(value) => Ok(value.get().to_owned()),
-                Err(error) => Err(CommandError::Arguments {
-                    problem: format!("the value of `{name}:=` is not JSON: {error}"),
-                    forms: vec![as_json(
-                        name,
-                        &sample(self.property(name), self.schema()).to_string(),
-                    )],
-                }),
-            },
-            Given::Word(word) => match self.fitting(name, readings(word, shape), &whole).as_slice()
-            {
-                [only] => Ok(only.clone()),
-                // Not one of the listed texts: the registry says which there are.
-                [] if shape.only() == Some(Kind::Text) => Ok(json!(word).to_string()),
-                [] => Err(CommandError::Arguments {
-                    problem: format!("cannot read {} by the schema", shown(word)),
-                    forms: vec![self.form(name, self.property(name))],
-                }),
-                several => Err(CommandError::Arguments {
-                    problem: format!("{} can be read in {} ways", shown(word), several.len()),
-                    forms: if self.tool.is_secret(name) {
-                        vec![as_json(name, "..")]
-                    } else {
-                        several
-                            .iter()
-                            .map(|json| as_json(name, &whole(json)))
-                            .collect()
-                    },
-                }),
-            },
+        lists.dedup();
+        let shown = match given {
+            [Given::Word(_)] if self.tool.is_secret(name) => format!("`{name}=..`"),
+            [Given::Word(word)] => format!("`{name}={word}`"),
+            _ => format!("`{name}`"),
+        };
+        let (judge, shape) = (self.judge(name), self.shape(name));
+        let is_accepted = |json: &str| judge.as_ref().is_some_and(|one| one.check(json).is_ok());
+        // What has the right type is left to the registry, which says what else is wrong with it.
+        let has_type = |json: &str| shape.has_type_of(json);
+        for fits in [&is_accepted as &dyn Fn(&str) -> bool, &has_type] {
+            let mut all: Vec<_> = alone.iter().filter(|json| fits(json)).collect();
+            // Without brackets, what may be a text as well is not a list.
+            if !all.iter().any(|json| json.starts_with('"')) {
+                all.extend(lists.iter().filter(|json| fits(json)));
+            }
+            let forms = match &*all {
+                [] => continue,
+                [only] => return Ok((*only).clone()),
+                _ if self.tool.is_secret(name) => vec![as_json(name, "..")],
+                several => several.iter().map(|json| as_json(name, json)).collect(),
+            };
+            return Err(CommandError::Arguments {
+                problem: format!("{shown} can be read in {} ways", all.len()),
+                forms,
+            });
         }
+        if given.len() > 1 {
+            return Err(self.refused(format!("{shown} is given {} times", given.len())));
+        }
+        Err(CommandError::Arguments {
+            problem: format!("cannot read {shown} by the schema"),
+            forms: vec![self.form_of(name)],
+        })
     }
 
-    /// Those of several readings that the schema accepts; all, if it accepts none.
-    fn fitting(
-        &self,
-        name: &str,
-        all: Vec<String>,
-        whole: &impl Fn(&str) -> String,
-    ) -> Vec<String> {
-        if all.len() < 2 {
-            return all;
-        }
+    /// The judge of the values of an argument; `None` for a schema that cannot be judged.
+    fn judge(&self, name: &str) -> Option<Validator> {
         let mut schema = self.property(name).clone();
-        if let (Some(schema), Some(types)) = (schema.as_object_mut(), self.schema().get("$defs")) {
+        if let (Some(schema), Some(types)) = (schema.as_object_mut(), self.schema.get("$defs")) {
             schema.insert("$defs".to_owned(), types.clone());
         }
-        let Ok(validator) = Validator::of_value(schema) else {
-            return all;
-        };
-        let fits = |json: &&String| validator.check(&whole(json)).is_ok();
-        let fitting: Vec<_> = all.iter().filter(fits).cloned().collect();
-        if fitting.is_empty() { all } else { fitting }
+        Validator::of_value(schema).ok()
     }
+}
+
+/// Whether a command has an option of this name.
+fn is_taken(command: &Command, name: &str) -> bool {
+    let has_help = name == "help" && !command.is_disable_help_flag_set();
+    let mut args = command.get_arguments();
+    let is_it = |arg: &Arg| {
+        let aliases = arg.get_all_aliases().unwrap_or_default();
+        arg.get_long() == Some(name) || aliases.contains(&name)
+    };
+    has_help || args.any(is_it)
+}
+
+/// The values that a word can be written for: its text and, except for a text in quotation marks, its JSON.
+fn readings(word: &str) -> Vec<String> {
+    let text = json!(word).to_string();
+    let json = serde_json::from_str::<&RawValue>(word).ok();
+    let json = json
+        .map(RawValue::get)
+        .filter(|json| !json.starts_with('"'));
+    std::iter::once(text)
+        .chain(json.map(str::to_owned))
+        .collect()
+}
+
+/// What a word can be as an element of a list; a list in a list needs brackets around both.
+fn elements(word: &str) -> Vec<String> {
+    let mut all = readings(word);
+    all.retain(|json| !json.starts_with('['));
+    all
+}
+
+/// The lists of these elements: each as a text, and each as JSON if it can be that.
+fn lists(elements: &[Vec<String>]) -> [String; 2] {
+    let joined = |choose: fn(&[String]) -> Option<&String>| {
+        let chosen = elements.iter().filter_map(|one| choose(one));
+        let chosen: Vec<_> = chosen.map(String::as_str).collect();
+        format!("[{}]", chosen.join(","))
+    };
+    [joined(<[_]>::first), joined(<[_]>::last)]
+}
+
+/// Whether a word begins as JSON does, so that `=` in it separates no name.
+fn is_json_like(word: &str) -> bool {
+    word.trim_start().starts_with(['{', '[', '"'])
 }
 
 /// An argument as JSON, with quotes for a shell.
@@ -350,65 +397,117 @@ fn as_json(name: &str, json: &str) -> String {
     }
 }
 
-/// All values that a word can be written for, as JSON.
-fn readings(word: &str, shape: &Shape<'_>) -> Vec<String> {
-    let mut all = Vec::new();
-    if shape.allows(word) {
-        all.push(json!(word).to_string());
-    }
-    let simple = (shape.has(Kind::Boolean) && ["true", "false"].contains(&word))
-        || (shape.has(Kind::Null) && word == "null")
-        || (shape.has(Kind::Number)
-            && word.starts_with(|first: char| first == '-' || first.is_ascii_digit())
-            && is_json(word))
-        || (shape.has(Kind::Object) && word.starts_with('{') && is_json(word))
-        || (shape.has(Kind::List) && word.starts_with('[') && is_json(word));
-    if simple {
-        all.push(word.to_owned());
-    }
-    // Without brackets, what may be a text as well is not a list.
-    if shape.has(Kind::List) && !shape.has(Kind::Text) {
-        for list in lists(word, &shape.item()) {
-            if !all.contains(&list) {
-                all.push(list);
-            }
+/// How deep references and unions are followed; a type may contain itself.
+const DEPTH: usize = 16;
+
+/// The most texts of an enum that are listed.
+const LISTED: usize = 8;
+
+/// The form of the values of a schema.
+#[derive(Clone, Copy)]
+struct Shape<'s> {
+    /// The schema behind references, and beside `null`.
+    schema: &'s Value,
+    root: &'s Value,
+}
+
+impl<'s> Shape<'s> {
+    /// Reads a schema; its references are those of `root`.
+    fn new(schema: &'s Value, root: &'s Value) -> Self {
+        let mut resolved = schema;
+        for _ in 0..DEPTH {
+            let mut parts = parts(resolved).filter(|part| part["type"] != "null");
+            resolved = match (reference(resolved, root), parts.next(), parts.next()) {
+                (Some(target), ..) => target,
+                (None, Some(only), None) if resolved["type"].is_null() => only,
+                _ => break,
+            };
+        }
+        Self {
+            schema: resolved,
+            root,
         }
     }
-    all
-}
 
-/// The lists that a word can be written for without brackets: of one element, or of several with commas between them.
-fn lists(word: &str, item: &Shape<'_>) -> Vec<String> {
-    // A list of lists has brackets; also, a type may be a list of itself.
-    if item.has(Kind::List) {
-        return Vec::new();
+    fn at(self, schema: &'s Value) -> Self {
+        Self::new(schema, self.root)
     }
-    let one = readings(word, item).into_iter();
-    let mut all: Vec<_> = one.map(|one| format!("[{one}]")).collect();
-    if !word.contains(',') || item.has(Kind::Object) {
-        return all;
+
+    /// Its type besides `null`, if there is one.
+    fn kind(self) -> Option<&'s str> {
+        let named = &self.schema["type"];
+        let several = named.as_array().into_iter().flatten();
+        let mut kinds = several
+            .chain([named])
+            .filter_map(Value::as_str)
+            .filter(|kind| *kind != "null");
+        kinds.next().filter(|_| kinds.next().is_none())
     }
-    let parts = word.split(',').map(|part| {
-        // A text keeps its spaces.
-        let part = if item.has(Kind::Text) {
-            part
-        } else {
-            part.trim()
+
+    fn is_boolean(self) -> bool {
+        self.kind() == Some("boolean")
+    }
+
+    /// Whether a value has the type, and so do the elements of a list.
+    fn has_type_of(self, json: &str) -> bool {
+        let kind = self.kind().or_else(|| self.texts().map(|_| "string"));
+        match (kind, json.as_bytes().first()) {
+            (Some("array"), Some(b'[')) => {
+                let items: Vec<&RawValue> = serde_json::from_str(json).unwrap_or_default();
+                let item = self.at(self.schema.get("items").unwrap_or(&ANY));
+                items.iter().all(|one| item.has_type_of(one.get()))
+            }
+            (None, _)
+            | (Some("string"), Some(b'"'))
+            | (Some("boolean"), Some(b't' | b'f'))
+            | (Some("number" | "integer"), Some(b'-' | b'0'..=b'9'))
+            | (Some("object"), Some(b'{')) => true,
+            _ => false,
+        }
+    }
+
+    /// All its values, if they are texts that the schema lists.
+    fn texts(self) -> Option<Vec<&'s str>> {
+        let listed = self.schema["enum"].as_array().into_iter().flatten();
+        let listed = listed.chain(self.schema.get("const"));
+        let listed = listed
+            .filter(|value| !value.is_null())
+            .map(|value| Some(vec![value.as_str()?]));
+        let parts = parts(self.schema).filter(|part| part["type"] != "null");
+        let all = listed.chain(parts.map(|part| self.at(part).texts()));
+        let all = all.collect::<Option<Vec<_>>>()?.concat();
+        (!all.is_empty()).then_some(all)
+    }
+
+    /// What stands for a value in the form of a call, if it can be given without JSON.
+    fn placeholder(self) -> Option<String> {
+        if let Some(texts) = self.texts().filter(|texts| texts.len() <= LISTED) {
+            return Some(texts.join("|"));
+        }
+        let word = match self.kind()? {
+            "string" => "TEXT",
+            "number" | "integer" => "NUMBER",
+            "boolean" => "true|false",
+            "array" => {
+                let item = self.at(&self.schema["items"]);
+                let one = item
+                    .placeholder()
+                    .filter(|_| item.kind() != Some("array"))?;
+                let has_comma = one == "TEXT" || one.contains(',');
+                return Some(format!("{one}{}", if has_comma { " ..." } else { ",..." }));
+            }
+            _ => return None,
         };
-        readings(part, item)
-    });
-    let parts: Vec<_> = parts.collect();
-    let joined = |choose: fn(&[String]) -> Option<&String>| {
-        let chosen: Option<Vec<_>> = parts.iter().map(|part| choose(part).cloned()).collect();
-        chosen.map(|chosen| format!("[{}]", chosen.join(",")))
-    };
-    for list in [joined(<[String]>::first), joined(<[String]>::last)] {
-        all.extend(list.filter(|list| !all.contains(list)));
+        Some(word.to_owned())
     }
-    all
 }
 
-fn is_json(word: &str) -> bool {
-    let value = serde_json::from_str::<&RawValue>(word);
-    value.is_ok_and(|value| value.get().len() == word.len())
+/// The schemas of a union or an intersection.
+fn parts(schema: &Value) -> impl Iterator<Item = &Value> {
+    let lists = ["oneOf", "anyOf", "allOf"].into_iter();
+    lists.filter_map(|key| schema[key].as_array()).flatten()
+}
+
+fn reference<'s>(schema: &Value, root: &'s Value) -> Option<&'s Value> {
+    root.pointer(schema["$ref"].as_str()?.strip_prefix('#')?)
 }

@@ -11,12 +11,12 @@ use contract_runtime::{
 };
 
 use super::approval::{self, Request};
-use super::arguments::{self, Source};
+use super::arguments::{Reader, Source, TOOL};
 use super::artifacts::SavedArtifact;
-use super::output::{CAREFUL, FAINT, Output};
+use super::output::{CAREFUL, FAINT, Output, asks_for_json};
 use super::runtime::{Interrupt, Interrupts, block_on};
-use super::words::{OptionsBehind, Words};
 use super::{CommandError, exit, explain, input, outcome, show};
+use clap::{Args as _, FromArgMatches as _};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -28,7 +28,7 @@ Arguments by name are read by the schema of the tool:
   --urgent             `true`
   room:='[1, 2]'       JSON, for everything else
   out=x, -- --out x    an argument with the name of an option of `call`, which belongs before the name of such a tool
-What can be read in two ways is refused, with the JSON for each.
+What can be read in two ways is refused, with the JSON for each. `call NAME --help` lists the arguments of a tool.
 
 Exit codes:
   0  ok
@@ -50,13 +50,18 @@ standard output gets the request, whose id `--approve` takes.
 Ctrl-C cancels the call; a second one stops waiting for it.")]
 pub(super) struct Call {
     #[command(flatten)]
-    behind: OptionsBehind,
-    /// The name of the tool.
+    options: Options,
+    /// The name of the tool, and its arguments: `name=value` or `--name value` for each, or one JSON object, which `@FILE`
+    /// reads from a file and `-` from standard input. Options may stand among them.
     // Any text, because the registry reports unknown names.
-    #[arg(id = super::completions::TOOL, value_name = "NAME")]
-    name: String,
-    #[command(flatten)]
-    words: Words,
+    #[arg(id = TOOL, value_names = ["NAME", "ARGUMENTS"], required = true, num_args = 1.., trailing_var_arg = true)]
+    words: Vec<String>,
+}
+
+/// The options, which stand before the name of the tool or behind it.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Options {
     /// Check the call without running the body: the name of the tool, its arguments and its preconditions.
     #[arg(long, conflicts_with = "out")]
     check: bool,
@@ -78,79 +83,114 @@ pub(super) struct Call {
     out: Option<PathBuf>,
 }
 
+impl Options {
+    /// These options and those that stand behind the name.
+    fn and(self, behind: Self) -> Self {
+        Self {
+            check: self.check || behind.check,
+            explain: self.explain || behind.explain,
+            approve: behind.approve.or(self.approve),
+            timeout: behind.timeout.or(self.timeout),
+            policy: behind.policy.or(self.policy),
+            out: behind.out.or(self.out),
+        }
+    }
+}
+
+/// The options of `call`, as the words behind the name of a tool have them.
+pub(super) fn options() -> clap::Command {
+    Options::augment_args(clap::Command::new("call")).arg(json_option())
+}
+
+/// The option that all commands share.
+pub(super) fn json_option() -> clap::Arg {
+    clap::Arg::new("json")
+        .long("json")
+        .global(true)
+        .action(clap::ArgAction::SetTrue)
+        .help("Give results and errors as JSON")
+}
+
 impl Call {
-    pub(super) fn run(self, registry: &Registry, output: &mut Output) -> Result<u8, CommandError> {
-        let (arguments, too_long) = self.arguments(registry)?;
-        let call = ToolCall::new("1", &*self.name, arguments);
+    /// Returns whether the words behind the name of the tool ask for JSON.
+    pub(super) fn asks_for_json(&self) -> bool {
+        asks_for_json(&self.words)
+    }
+
+    pub(super) fn run(
+        mut self,
+        program: &str,
+        registry: &Registry,
+        output: &mut Output,
+    ) -> Result<u8, CommandError> {
+        let name = self.words.remove(0);
+        let tool = registry.tool(&name);
+        // For an unknown tool, nothing needs to be read.
+        let (mut arguments, mut too_long, mut is_from_file) = ("{}".to_owned(), None, false);
+        if let Some(tool) = tool {
+            let reader = Reader::new(tool);
+            let usage = format!("{program} {} [OPTIONS]", reader.form());
+            let options = options().override_usage(usage);
+            let (matches, source) = reader.read(&options, &self.words)?;
+            let behind = Options::from_arg_matches(&matches).map_err(CommandError::Usage)?;
+            self.options = self.options.and(behind);
+            arguments = match source {
+                Source::Json(text) => text,
+                Source::File(path) => {
+                    let limit = registry.max_argument_bytes();
+                    let read = input::file(limit, &path)?;
+                    is_from_file = true;
+                    too_long = read.is_none().then_some(limit);
+                    read.unwrap_or_default()
+                }
+            };
+        }
+        let options = self.options;
+        let call = ToolCall::new("1", &*name, arguments);
         let outcome = if let Some(limit) = too_long {
             let invalid = InvalidArguments::longer_than(limit);
             let error = CallError::InvalidArguments(Box::new(invalid));
             Outcome::new(&call.id, &call.name, Err(error))
-        } else if self.explain {
-            return explain::run(registry, &call, &self.run_of(), output);
-        } else if self.check {
-            let (call, context) = (call.clone(), self.context());
+        } else if options.explain {
+            return explain::run(registry, &call, &options.run(), output);
+        } else if options.check {
+            let (call, context) = (call.clone(), options.context());
             block_on(async { registry.check(call).context(context).await })?
         } else {
-            block_on(self.approved(registry, &call, output))??
+            block_on(options.approved(registry, &call, output))??
         };
         let asked = Request::of(&outcome, &call.arguments);
-        let code = exit::of(outcome.status());
-        if self.check || self.explain {
+        let mut code = exit::of(outcome.status());
+        let mut unwritten = None;
+        if options.check || options.explain {
             outcome::print_check(&outcome, asked.as_ref(), output)?;
-            self.print_form(&outcome, registry, output);
-            self.print_history(&outcome, registry, output);
-            return Ok(code);
+        } else {
+            let (kept, error) = SavedArtifact::new(outcome.artifacts(), options.out.as_deref());
+            code = error.as_ref().map_or(code, CommandError::code);
+            outcome::print(&outcome, asked.as_ref(), &kept, code, output)?;
+            unwritten = error;
         }
-        let (kept, unwritten) = SavedArtifact::new(outcome.artifacts(), self.out.as_deref());
-        let code = unwritten.as_ref().map_or(code, CommandError::code);
-        outcome::print(&outcome, asked.as_ref(), &kept, code, output)?;
-        self.print_form(&outcome, registry, output);
-        self.print_history(&outcome, registry, output);
-        unwritten.map_or(Ok(code), Err)
-    }
-
-    /// The arguments as JSON text; with a limit, if they are longer.
-    fn arguments(&self, registry: &Registry) -> Result<(String, Option<usize>), CommandError> {
-        // For an unknown tool, nothing needs to be read.
-        let Some(tool) = registry.tool(&self.name) else {
-            return Ok(("{}".to_owned(), None));
-        };
-        match arguments::read(tool, &self.words.0, &self.behind.0)? {
-            Source::Json(text) => Ok((text, None)),
-            Source::File(path) => {
-                let limit = registry.max_argument_bytes();
-                let read = input::file(limit, &path)?;
-                let too_long = read.is_none().then_some(limit);
-                Ok((read.unwrap_or_default(), too_long))
+        if let Some(tool) = tool.filter(|_| !output.json()) {
+            match outcome.status() {
+                Status::InvalidArguments if !is_from_file => {
+                    output.note(FAINT, "usage", &Reader::new(tool).form());
+                }
+                // No arguments help a tool that asks for earlier calls.
+                Status::Violation => {
+                    if let Some(history) = show::history(tool) {
+                        output.note(FAINT, "history", &history);
+                    }
+                }
+                _ => {}
             }
         }
+        unwritten.map_or(Ok(code), Err)
     }
+}
 
-    /// Shows how the call is written, if what was written is not accepted.
-    fn print_form(&self, outcome: &Outcome, registry: &Registry, output: &mut Output) {
-        let is_invalid = outcome.status() == Status::InvalidArguments;
-        let is_from_file = matches!(&*self.words.0, [only] if only.starts_with(['-', '@']));
-        if !is_invalid || is_from_file || output.json() {
-            return;
-        }
-        if let Some(tool) = registry.tool(&self.name) {
-            output.note(FAINT, "usage", &arguments::form(tool));
-        }
-    }
-
-    /// Says that no arguments help a tool that asks for earlier calls.
-    fn print_history(&self, outcome: &Outcome, registry: &Registry, output: &mut Output) {
-        if outcome.status() != Status::Violation || output.json() {
-            return;
-        }
-        if let Some(told) = registry.tool(&self.name).and_then(show::history) {
-            output.note(FAINT, "history", &told);
-        }
-    }
-
+impl Options {
     /// The run of the call, with the policy that was asked for.
-    fn run_of(&self) -> Run {
+    fn run(&self) -> Run {
         let run = Run::new();
         match self.policy {
             Some(policy) => run.policy(policy),
@@ -160,7 +200,7 @@ impl Call {
 
     fn context(&self) -> Context {
         let context = match self.policy {
-            Some(_) => Context::new().run(&self.run_of()),
+            Some(_) => Context::new().run(&self.run()),
             None => Context::new(),
         };
         match self.timeout {
@@ -177,6 +217,8 @@ impl Call {
         output: &mut Output,
     ) -> Result<Outcome, CommandError> {
         let mut interrupts = Interrupts::new();
+        let ended =
+            |status, reason| Outcome::new(&call.id, &call.name, Err(not_started(status, reason)));
         let mut answer = None;
         for round in 0..=approval::ROUNDS {
             let context = || match answer.take() {
@@ -197,15 +239,18 @@ impl Call {
             } else if approval::is_attended(output) {
                 match approval::prompt(&asked, &mut interrupts, output).await? {
                     Some(answer) => Some(answer),
-                    None => return Ok(Outcome::new(&call.id, &call.name, Err(interrupted()))),
+                    None => return Ok(ended(Status::Cancelled, "the call was cancelled")),
                 }
             } else {
                 return Ok(outcome);
             };
         }
-        Ok(Outcome::new(&call.id, &call.name, Err(changed())))
+        Ok(ended(Status::Denied, CHANGED))
     }
 }
+
+const CHANGED: &str =
+    "it was denied: it was approved three times, and each time what has to be approved had changed";
 
 /// How long to wait for a body that has been cancelled.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -225,39 +270,50 @@ async fn answered(
     interrupts: &mut Interrupts,
     output: &mut Output,
 ) -> Outcome {
+    const GIVEN_UP: &str = "the call was cancelled; it may still be running";
     let token = CancellationToken::new();
     let context = context()
         .cancellation(token.clone())
         .log(super::output::log);
     let (id, name) = (call.id.clone(), call.name.clone());
     let mut task = tokio::spawn(async move { registry.call(call).context(context).await });
-    let ended = |error| Outcome::new(id, &name, Err(error));
+    let ended = |status, error: &str, may_still_run| {
+        Outcome::new(&id, &name, Err(given_up(status, error, may_still_run)))
+    };
+    let panicked = |_| {
+        let error = format!("the thread of `{name}` panicked");
+        ended(Status::Panicked, &error, false)
+    };
     let interrupt = tokio::select! {
-        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(panicked(&name))),
-        after = over(timeout) => return ended(timed_out(&name, after)),
+        outcome = &mut task => return outcome.unwrap_or_else(panicked),
+        after = over(timeout) => {
+            let within = match after.as_millis() {
+                millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
+                millis => format!("{millis} ms"),
+            };
+            let error = format!("`{name}` did not end within {within}; it may still be running");
+            return ended(Status::TimedOut, &error, true);
+        }
         interrupt = interrupts.next() => interrupt,
     };
     token.cancel();
     tokio::select! {
-        outcome = &mut task => return outcome.unwrap_or_else(|_| ended(panicked(&name))),
+        outcome = &mut task => return outcome.unwrap_or_else(panicked),
         () = tokio::time::sleep(PATIENCE) => {}
-        _ = interrupts.next() => return ended(given_up()),
+        _ = interrupts.next() => return ended(Status::Cancelled, GIVEN_UP, true),
     }
     let patience = match interrupt {
         Interrupt::Asked => {
-            output.note(
-                CAREFUL,
-                "cancelled",
-                "the tool is still running; Ctrl-C again stops waiting for it",
-            );
+            let running = "the tool is still running; Ctrl-C again stops waiting for it";
+            output.note(CAREFUL, "cancelled", running);
             None
         }
         Interrupt::Terminated => Some(LAST_PATIENCE),
     };
     tokio::select! {
-        outcome = &mut task => outcome.unwrap_or_else(|_| ended(panicked(&name))),
-        _ = over(patience) => ended(given_up()),
-        _ = interrupts.next() => ended(given_up()),
+        outcome = &mut task => outcome.unwrap_or_else(panicked),
+        _ = over(patience) => ended(Status::Cancelled, GIVEN_UP, true),
+        _ = interrupts.next() => ended(Status::Cancelled, GIVEN_UP, true),
     }
 }
 
@@ -270,54 +326,22 @@ async fn over(time: Option<Duration>) -> Duration {
     time
 }
 
-fn interrupted() -> CallError {
+/// The end of a call whose body is still running or may have been.
+fn given_up(status: Status, error: &str, may_still_run: bool) -> CallError {
     CallError::Ended {
-        status: Status::Cancelled,
-        error: "not started, because the call was cancelled".to_owned(),
+        status,
+        error: format!("{error}; {MAY_HAVE_TAKEN_EFFECT}"),
+        effect: Effect::Unknown,
+        may_still_run,
+    }
+}
+
+/// The end of a call that did not begin.
+fn not_started(status: Status, reason: &str) -> CallError {
+    CallError::Ended {
+        status,
+        error: format!("not started, because {reason}"),
         effect: Effect::None,
-        may_still_run: false,
-    }
-}
-
-fn changed() -> CallError {
-    CallError::Ended {
-        status: Status::Denied,
-        error: "not started, because it was denied: it was approved three times, and each time what has to be approved had changed"
-            .to_owned(),
-        effect: Effect::None,
-        may_still_run: false,
-    }
-}
-
-fn given_up() -> CallError {
-    CallError::Ended {
-        status: Status::Cancelled,
-        error: format!("the call was cancelled; it may still be running; {MAY_HAVE_TAKEN_EFFECT}"),
-        effect: Effect::Unknown,
-        may_still_run: true,
-    }
-}
-
-fn timed_out(tool: &str, after: Duration) -> CallError {
-    let within = match after.as_millis() {
-        millis if millis % 1000 == 0 => format!("{} s", millis / 1000),
-        millis => format!("{millis} ms"),
-    };
-    CallError::Ended {
-        status: Status::TimedOut,
-        error: format!(
-            "`{tool}` did not end within {within}; it may still be running; {MAY_HAVE_TAKEN_EFFECT}"
-        ),
-        effect: Effect::Unknown,
-        may_still_run: true,
-    }
-}
-
-fn panicked(tool: &str) -> CallError {
-    CallError::Ended {
-        status: Status::Panicked,
-        error: format!("the thread of `{tool}` panicked; {MAY_HAVE_TAKEN_EFFECT}"),
-        effect: Effect::Unknown,
         may_still_run: false,
     }
 }

@@ -1,12 +1,12 @@
 //! The subcommands of the command line, and how they are parsed and run.
 
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgAction, ArgMatches, CommandFactory, FromArgMatches, Subcommand};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Subcommand};
 use contract_runtime::Builder;
 
-use super::completions::Program;
 #[cfg(feature = "inspect")]
 use super::inspect;
 #[cfg(feature = "serve")]
@@ -14,7 +14,7 @@ use super::serve;
 #[cfg(feature = "verify")]
 use super::verify;
 use super::{CommandError, Output};
-use super::{call, check, completions, diff, list, man, manifest, schema, show};
+use super::{call, check, completions, diff, list, manifest, schema, show};
 
 /// The commands of a registry, as subcommands for a parser made with clap 4.
 ///
@@ -47,7 +47,9 @@ use super::{call, check, completions, diff, list, man, manifest, schema, show};
 pub struct Command {
     /// Boxed, because both are large and users put this type into enums.
     action: Box<Action>,
-    program: Box<Program>,
+    parser: Option<Box<clap::Command>>,
+    /// The word that started the program.
+    word: Option<OsString>,
     json: bool,
 }
 
@@ -77,10 +79,8 @@ enum Action {
     /// Show the tools on a page in the browser, try them there, and follow calls as they happen.
     #[cfg(feature = "inspect")]
     Inspect(inspect::Inspect),
-    /// Print a script with which a shell completes commands, options and names of tools.
+    /// Print a script with which a shell completes commands, options, names of tools and their arguments.
     Completions(completions::Completions),
-    /// Print a manual page, or write those of all commands.
-    Man(man::Man),
 }
 
 impl Command {
@@ -95,7 +95,7 @@ impl Command {
     /// Returns the [exit code](super#exit-codes). Like [`run`](super::run), it may be called inside an async runtime.
     #[must_use]
     pub fn run(self, tools: Builder) -> ExitCode {
-        let mut output = Output::new(self.json);
+        let mut output = Output::new(self.json || self.action.asks_for_json());
         let done = self
             .execute(tools, &mut output)
             .and_then(|code| Ok(output.flush().map(|()| code)?));
@@ -106,15 +106,14 @@ impl Command {
     }
 
     fn execute(self, tools: Builder, output: &mut Output) -> Result<u8, CommandError> {
-        let program = self
-            .program
-            .known_as(tools.program_names().map(|names| names.name));
+        let package = tools.program_names().map(|names| names.name);
+        let program = &name(self.word, package);
         let registry = &tools.build()?;
         match *self.action {
             Action::List(list) => list.run(registry, output),
             Action::Show(show) => show.run(registry, output),
             Action::Schema(schema) => schema.run(registry, output),
-            Action::Call(call) => call.run(registry, output),
+            Action::Call(call) => call.run(program, registry, output),
             Action::Check(check) => check.run(registry, output),
             Action::Manifest(manifest) => manifest.run(registry, output),
             Action::Diff(diff) => diff.run(registry, output),
@@ -124,33 +123,48 @@ impl Command {
             Action::Verify(verify) => verify.run(registry, output),
             #[cfg(feature = "inspect")]
             Action::Inspect(inspect) => inspect.run(registry, output),
-            Action::Completions(completions) => completions.run(&program, registry, output),
-            Action::Man(man) => man.run(&program, output),
+            Action::Completions(completions) => {
+                let parser = match self.parser {
+                    Some(parser) => *parser,
+                    None => Self::augment_subcommands(clap::Command::new("program")),
+                };
+                completions.run(parser, program, registry, output)
+            }
         }
     }
 
     pub(super) fn parsed_by(mut self, parser: clap::Command) -> Self {
-        self.program.parser = Some(parser);
+        self.parser = Some(Box::new(parser));
         self
     }
 
     /// The name under which the program was started.
     pub(super) fn called(mut self, word: Option<&OsString>) -> Self {
-        self.program.word = word.cloned();
+        self.word = word.cloned();
         self
     }
 }
 
-const JSON: &str = "json";
+impl Action {
+    fn asks_for_json(&self) -> bool {
+        matches!(self, Self::Call(call) if call.asks_for_json())
+    }
+}
+
+/// The name under which the program was started, or else that of its package.
+fn name(word: Option<OsString>, package: Option<&str>) -> String {
+    let word = word.or_else(|| std::env::args_os().next());
+    let file = word
+        .as_deref()
+        .and_then(|word| Path::new(word).file_name()?.to_str());
+    let suffix = std::env::consts::EXE_SUFFIX;
+    let stem = file.map(|file| file.strip_suffix(suffix).unwrap_or(file));
+    stem.or(package).unwrap_or("program").to_owned()
+}
 
 /// The commands, and the option that all of them share.
 fn extend(parser: clap::Command, add: fn(clap::Command) -> clap::Command) -> clap::Command {
-    let json = Arg::new(JSON)
-        .long("json")
-        .global(true)
-        .action(ArgAction::SetTrue)
-        .help("Give results and errors as JSON");
-    add(parser.arg(json))
+    add(parser.arg(call::json_option()))
 }
 
 impl Subcommand for Command {
@@ -172,7 +186,8 @@ impl FromArgMatches for Command {
         Ok(Self {
             action: Box::new(Action::from_arg_matches(matches)?),
             json: json(matches),
-            program: Box::default(),
+            parser: None,
+            word: None,
         })
     }
 
@@ -183,5 +198,5 @@ impl FromArgMatches for Command {
 }
 
 fn json(matches: &ArgMatches) -> bool {
-    matches!(matches.try_get_one::<bool>(JSON), Ok(Some(true)))
+    matches!(matches.try_get_one::<bool>("json"), Ok(Some(true)))
 }

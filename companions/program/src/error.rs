@@ -31,15 +31,6 @@ pub(super) enum CommandError {
         /// How to write them.
         forms: Vec<String>,
     },
-    #[error("`--{option}` is an option of `call` and an argument of `{tool}`; write {} for the argument, or `call --{option}{value} {tool}` for the option", written(.forms))]
-    OptionOrArgument {
-        option: &'static str,
-        /// What stands behind the option.
-        value: &'static str,
-        tool: String,
-        /// How to write the argument.
-        forms: Vec<String>,
-    },
     #[error("`{dialect}` has no strict form; leave out `--strict`")]
     NotStrict { dialect: &'static str },
     #[error("standard input is not UTF-8, from byte {at} on; JSON text is UTF-8")]
@@ -76,7 +67,6 @@ impl CommandError {
             Self::Usage(_)
             | Self::Build(_)
             | Self::Arguments { .. }
-            | Self::OptionOrArgument { .. }
             | Self::NotStrict { .. }
             | Self::NotUtf8 { .. }
             | Self::TooLong { .. }
@@ -91,10 +81,7 @@ impl CommandError {
 
     fn kind(&self) -> &'static str {
         match self {
-            Self::Usage(_)
-            | Self::NotStrict { .. }
-            | Self::Arguments { .. }
-            | Self::OptionOrArgument { .. } => "usage",
+            Self::Usage(_) | Self::NotStrict { .. } | Self::Arguments { .. } => "usage",
             Self::Build(_) => "build",
             Self::NoSuchTool { .. } => "unknown_tool",
             Self::NotUtf8 { .. }

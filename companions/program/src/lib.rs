@@ -4,8 +4,8 @@
 // | file | holds |
 // |---|---|
 // | `command` | the subcommands, and how they are parsed and run |
-// | `list`, `show`, `schema`, `call`, `check`, `manifest`, `diff`, `serve`, `verify`, `completions`, `man` | one command each |
-// | `words`, `arguments`, `shape` | the arguments of `call`: their words, what these say by the schema, and what the schema says |
+// | `list`, `show`, `schema`, `call`, `check`, `manifest`, `diff`, `serve`, `verify`, `completions` | one command each |
+// | `arguments` | the arguments of `call`: their parser, made of the schema of the tool, and how the schema reads them |
 // | `explain` | each condition of a call |
 // | `approval` | what a call asks, its id on the command line, and the prompt |
 // | `outcome`, `artifacts` | the output of `call`, and the files that it writes |
@@ -33,7 +33,6 @@ mod input;
 #[cfg(feature = "inspect")]
 mod inspect;
 mod list;
-mod man;
 mod manifest;
 mod outcome;
 mod output;
@@ -41,12 +40,10 @@ mod runtime;
 mod schema;
 #[cfg(feature = "serve")]
 mod serve;
-mod shape;
 mod show;
 mod terminal_escape;
 #[cfg(feature = "verify")]
 mod verify;
-mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -136,14 +133,7 @@ pub fn run_from<W: Into<OsString>>(tools: Builder, words: impl IntoIterator<Item
             .called(words.first())
             .parsed_by(parser)
             .run(tools),
-        Err(error) if error.use_stderr() && asks_for_json(&words) => {
-            Output::new(true).error(&CommandError::Usage(error))
-        }
-        Err(error) => {
-            // If it cannot be printed, there is nowhere to report that.
-            let _ = error.print();
-            ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(exit::USAGE))
-        }
+        Err(error) => Output::new(output::asks_for_json(&words)).error(&CommandError::Usage(error)),
     }
 }
 
@@ -179,10 +169,4 @@ pub fn __run_package() -> ExitCode {
         return ExitCode::from(exit::FAILED);
     }
     code
-}
-
-/// Whether errors should be JSON, although the command line could not be parsed.
-fn asks_for_json(words: &[OsString]) -> bool {
-    let options = words.iter().take_while(|word| *word != "--");
-    options.into_iter().any(|word| word == "--json")
 }

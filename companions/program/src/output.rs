@@ -1,6 +1,7 @@
 //! Output: results on standard output, remarks on standard error.
 
 use std::borrow::Cow;
+use std::ffi::OsStr;
 use std::io::{self, IsTerminal as _, Write};
 use std::process::ExitCode;
 
@@ -9,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use contract_runtime::LogRecord;
 use serde::Serialize;
 
-use super::{CommandError, terminal_escape};
+use super::{CommandError, exit, terminal_escape};
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const FAINT: Style = Style::new().dimmed();
@@ -94,6 +95,17 @@ impl Output {
 
     /// Reports an error, and returns its exit code.
     pub(super) fn error(&mut self, error: &CommandError) -> ExitCode {
+        if let CommandError::Usage(usage) = error
+            && (!self.json || !usage.use_stderr())
+        {
+            // If it cannot be printed, there is nowhere to report that.
+            let _ = usage.print();
+            return ExitCode::from(if usage.use_stderr() {
+                error.code()
+            } else {
+                exit::DONE
+            });
+        }
         if self.json {
             let _ = self.err.json(&format!("{:#}", error.json()));
         } else {
@@ -170,6 +182,15 @@ impl<W: Write> Stream<W> {
             done => done,
         }
     }
+}
+
+/// Returns whether errors should be JSON, although the words could not be parsed.
+pub(super) fn asks_for_json(words: &[impl AsRef<OsStr>]) -> bool {
+    let mut options = words
+        .iter()
+        .map(AsRef::as_ref)
+        .take_while(|word| *word != "--");
+    options.any(|word| word == "--json")
 }
 
 /// Writes a log message of a tool to standard error.

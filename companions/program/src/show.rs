@@ -10,7 +10,7 @@ use super::{CommandError, exit};
 #[derive(Debug, clap::Args)]
 pub(super) struct Show {
     /// The name of the tool.
-    #[arg(id = super::completions::TOOL, value_name = "NAME")]
+    #[arg(id = super::arguments::TOOL, value_name = "NAME")]
     name: String,
 }
 

@@ -12,7 +12,7 @@ use super::{CommandError, exit};
 #[derive(Debug, clap::Args)]
 pub(super) struct Verify {
     /// The names of the tools; by default all of them.
-    #[arg(id = super::completions::TOOL, value_name = "NAME")]
+    #[arg(id = super::arguments::TOOL, value_name = "NAME")]
     names: Vec<String>,
     /// How many random inputs to try for each tool, besides those at every bound.
     #[arg(long, value_name = "NUMBER")]

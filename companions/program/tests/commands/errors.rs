@@ -69,7 +69,7 @@ fn they_are_json_where_json_is_asked_for() {
     }
     // After `--` it is a word like any other.
     assert!(
-        run(&["call", "--", "nothing", "b", "--json"])
+        run(&["call", "nothing", "b", "--", "--json"])
             .err
             .starts_with("error: ")
     );
@@ -122,7 +122,9 @@ fn own_options_stand_beside_the_commands() {
         .code,
         5
     );
-    assert_eq!(run(&["call", "nothing", "--shop", "Corner"]).code, 0);
+    assert_eq!(run(&["call", "--shop", "Corner", "nothing"]).code, 0);
+    // Behind the name of a tool are its arguments and the options of `call` alone.
+    assert_eq!(run(&["call", "nothing", "--shop", "Corner"]).code, 2);
     for words in [["--json", "list"], ["list", "--json"]] {
         assert!(run(&words).json().is_array());
     }

@@ -13,7 +13,7 @@
 //! | `terminals` | colours, tables, and outputs that nobody reads |
 //! | `interrupts` | Ctrl-C |
 //! | `serving` | `serve`, as a client sees it |
-//! | `shells` | completions and manual pages |
+//! | `shells` | completions |
 //! | `texts` | what is recorded in `expected/` |
 
 #[macro_use]

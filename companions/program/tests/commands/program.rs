@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use contract_runtime::prelude::*;
+use contract_runtime::{DynamicSpec, Tool};
 
 /// Divide one number by another. The quotient is rounded to the nearest double.
 #[tool(read_only, idempotent)]
@@ -331,6 +332,32 @@ fn find_order(id: String) -> String {
 #[pre(history().with("id", &id).ok(find_order), "look at the order first")]
 fn return_order(id: String) {}
 
+/// A tool whose arguments have names that few authors would choose.
+fn odd() -> Tool {
+    let names = [
+        "help",
+        "a b",
+        "",
+        "-x",
+        "a_b",
+        "a-b",
+        "Options",
+        "words=",
+        "\u{fc}",
+        "name-of-a-tool",
+    ];
+    let number = serde_json::json!({"type": "integer"});
+    let properties = names.map(|name| (name.to_owned(), number.clone()));
+    let properties: serde_json::Map<_, _> = properties.into_iter().collect();
+    let schema = serde_json::json!({
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": {"type": "string"},
+    });
+    let spec = DynamicSpec::new("odd", "Take anything.").input_schema(schema);
+    Tool::dynamic(spec, |_| async { Ok::<_, String>(Content::text("taken")) })
+}
+
 fn tools() -> contract_runtime::Builder {
     registry!()
         .without([
@@ -378,6 +405,7 @@ pub(crate) fn main() -> ExitCode {
         Ok("orders") => {
             contract_program::run(Registry::builder().tool(find_order).tool(return_order))
         }
+        Ok("odd") => contract_program::run(Registry::builder().with(odd())),
         Ok("letters") => contract_program::run(Registry::builder().tool(send)),
         Ok("empty") => contract_program::run(Registry::builder()),
         Ok("stateful") => contract_program::run(Registry::builder().tool(count)),

@@ -7,9 +7,10 @@ use super::started::run;
 
 tests![the_recorded_texts_are_what_it_says];
 
-const RECORDED: [(&str, &[&str]); 6] = [
+const RECORDED: [(&str, &[&str]); 7] = [
     ("help.txt", &["--help"]),
     ("call-help.txt", &["call", "--help"]),
+    ("call-divide-help.txt", &["call", "divide", "--help"]),
     ("list.txt", &["list"]),
     ("list.json", &["list", "--json"]),
     ("show.txt", &["show", "divide"]),
