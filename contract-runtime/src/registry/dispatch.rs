@@ -15,6 +15,7 @@ use super::inner::{CallPermit, Inner};
 use crate::contract::history::CallEnd;
 use crate::contract::observer::{self, CheckEvent};
 use crate::contract::scope::{ContractScope, Inherited, Phase, Scope};
+use crate::contract::violation::MASK;
 use crate::schema::arguments::{Examined, InvalidArguments, escaped};
 use crate::tool::call::Call;
 use crate::tool::dynamic::Runs;
@@ -77,12 +78,13 @@ impl Inner {
             error.r#type = tracing::field::Empty,
         );
         let followed = async {
-            let blocking = setup
-                .index
-                .is_some_and(|at| self.entries[at].tool.runs == Runs::Blocking);
+            let entry = setup.index.map(|index| &self.entries[index]);
+            let blocking = entry.is_some_and(|entry| entry.tool.runs == Runs::Blocking);
             let observed = (self.is_observed(setup) && setup.mode.is_a_call()).then(|| {
                 let (call, context) = (setup.input.to_call(), &setup.context);
-                ObservedCall::begin(call, context, &self.observer, blocking)
+                let arguments =
+                    entry.map_or_else(|| MASK.into(), |entry| entry.masked(&call.arguments));
+                ObservedCall::begin(call, context, arguments, &self.observer, blocking)
             });
             let ending = self.let_in(setup).await;
             let Some(observed) = observed else {

@@ -15,7 +15,7 @@ use crate::contract::panics::{guard, ignore_poison};
 use crate::contract::policy::{Policy, PolicyOrigin, Resolved};
 use crate::contract::scope::Secrets;
 use crate::contract::type_kind::TypeKind;
-use crate::contract::violation::{Blame, Detection, Violation};
+use crate::contract::violation::{Blame, Detection, MASK, Violation};
 use crate::futures;
 use crate::schema::InvalidArguments;
 use crate::schema::arguments::{Bounds, examine};
@@ -73,6 +73,20 @@ pub(super) struct Settings {
 }
 
 impl Entry {
+    /// Returns arguments for a log, with a mask in the place of what is secret or may be, because it has no name that the tool knows.
+    pub(super) fn masked(&self, arguments: &str) -> Value {
+        let Value::Object(mut sent) = self.secrets.masked(arguments) else {
+            return MASK.into();
+        };
+        let properties = &self.inputs.schema.json()["properties"];
+        for (name, value) in &mut sent {
+            if properties.get(name).is_none() {
+                *value = MASK.into();
+            }
+        }
+        sent.into()
+    }
+
     pub(super) fn new(
         tool: Tool,
         settings: &Settings,

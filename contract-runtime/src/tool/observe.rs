@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, RwLock};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use super::context::{Context, now};
 use super::outcome::Outcome;
 use super::wire::ToolCall;
@@ -148,6 +150,9 @@ pub struct ObservedCall {
     pub number: u64,
     /// The call as it was sent, with its secrets.
     pub call: ToolCall,
+    /// The arguments for a log: `"***"` stands in the place of each secret and of each value whose name the tool does not have, or of
+    /// everything if the tool is unknown or the text is not a JSON object.
+    pub arguments: Value,
     /// The context with which it was made.
     pub context: Context,
     /// Whether its body runs on a thread of its own, and goes on after the future of the call has been dropped.
@@ -161,6 +166,7 @@ impl ObservedCall {
     pub(crate) fn begin(
         call: ToolCall,
         context: &Context,
+        arguments: Value,
         of_registry: &Observer,
         blocking: bool,
     ) -> Self {
@@ -180,6 +186,7 @@ impl ObservedCall {
         let begun = Self {
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             call,
+            arguments,
             context: context.clone(),
             blocking,
             observer,

@@ -1,11 +1,13 @@
 //! Observers are told, and change no decision, whatever they do.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::prelude::*;
 use contract_runtime::{Detection, Effect, Run, Status};
+
+use serde_json::json;
 
 use crate::common::{Count, Log, call};
 
@@ -355,4 +357,42 @@ fn a_run_within_another_and_one_for_a_session_keep_every_observer() {
         let _ = call.context(Context::new().run(&run)).blocking();
         assert_eq!(log.take().len(), times);
     }
+}
+
+/// Register a patient.
+#[tool]
+fn register(name: String, #[arg(secret)] phone: String) {
+    let _ = (name, phone);
+}
+
+#[test]
+fn an_observer_of_calls_reads_arguments_for_a_log() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let observer = Observer::new().call_ended(move |observed, _, _| {
+        noted.lock().unwrap().push(observed.arguments.clone());
+    });
+    let registry = Registry::builder().tool(register).observe(observer);
+    let registry = registry.build().unwrap();
+    let expected = [
+        (
+            "register",
+            r#"{"name":"ada","phone":"555"}"#,
+            json!({"name": "ada", "phone": "***"}),
+        ),
+        // The model has put the secret under a name of its own.
+        (
+            "register",
+            r#"{"name":"ada","phones":"555"}"#,
+            json!({"name": "ada", "phones": "***"}),
+        ),
+        ("register", r#"{"name":"ada","phone":"555""#, json!("***")),
+        ("register", r#"["555"]"#, json!("***")),
+        ("registers", r#"{"name":"ada","phone":"555"}"#, json!("***")),
+    ];
+    for (tool, arguments, _) in &expected {
+        let _ = registry.call(("1", *tool, *arguments)).blocking();
+    }
+    let seen = seen.lock().unwrap();
+    assert_eq!(*seen, expected.map(|(_, _, arguments)| arguments));
 }
