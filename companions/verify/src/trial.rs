@@ -99,7 +99,14 @@ fn without_bodies(
 ) -> Vec<Value> {
     let judges = Judges::new(subject, &mut verified.problems);
     let mut generator = Generator::of(subject, effort.seed);
-    let mut trial = Trial::new(&judges);
+    let mut trial = Trial {
+        vacuity: Vacuity::new(&judges),
+        judges: &judges,
+        verified,
+        seen: HashSet::new(),
+        accepted: Vec::new(),
+        known: HashSet::new(),
+    };
     for input in tried_first {
         trial.judge(input, &mut generator);
     }
@@ -136,18 +143,18 @@ fn without_bodies(
         let input = generator.next();
         trial.judge(&input, &mut generator);
     }
-    verified.judged = trial.judged;
-    verified.accepted = u32::try_from(trial.accepted.len()).unwrap_or(u32::MAX);
-    verified.problems.extend(trial.problems);
+    let Trial {
+        verified,
+        vacuity,
+        accepted,
+        ..
+    } = trial;
+    verified.accepted = u32::try_from(accepted.len()).unwrap_or(u32::MAX);
     let ids = judges.clauses.iter().map(|clause| clause.id.clone());
     verified.evidence.preconditions = ids.collect();
-    trial
-        .vacuity
-        .cover(&judges, &mut verified.evidence.coverage);
-    verified.evidence.plausible = trial.plausible;
-    verified.evidence.ready = trial.ready;
-    verified.problems.extend(trial.vacuity.problems(&judges));
-    trial.accepted
+    vacuity.cover(&judges, &mut verified.evidence.coverage);
+    verified.problems.extend(vacuity.problems(&judges));
+    accepted
 }
 
 /// Identifies a kind of fault: the clause, the fault, and its direction.
@@ -165,45 +172,28 @@ fn key(place: Option<usize>, fault: &Fault) -> Key {
 
 struct Trial<'t, 's, 'r> {
     judges: &'t Judges<'s, 'r>,
+    verified: &'t mut Verified,
     vacuity: Vacuity,
-    judged: u32,
     seen: HashSet<String>,
     accepted: Vec<Value>,
-    plausible: Vec<Value>,
-    ready: Vec<Value>,
     known: HashSet<Key>,
-    problems: Vec<Problem>,
 }
 
-impl<'t, 's, 'r> Trial<'t, 's, 'r> {
-    fn new(judges: &'t Judges<'s, 'r>) -> Self {
-        Self {
-            judges,
-            vacuity: Vacuity::new(judges),
-            judged: 0,
-            seen: HashSet::new(),
-            accepted: Vec::new(),
-            plausible: Vec::new(),
-            ready: Vec::new(),
-            known: HashSet::new(),
-            problems: Vec::new(),
-        }
-    }
-
+impl Trial<'_, '_, '_> {
     /// Judges an input, unless it was judged before.
     fn judge(&mut self, input: &Value, generator: &mut Generator<'_>) -> Verdicts {
         if !self.seen.insert(input.to_string()) {
             return Verdicts::default();
         }
         let mut verdicts = self.judges.judge(input);
-        self.judged = self.judged.saturating_add(1);
+        self.verified.judged = self.verified.judged.saturating_add(1);
         self.vacuity.note(input, &verdicts);
         if verdicts.allowed || verdicts.lacks_given {
             generator.accepted(input);
-            self.plausible.push(input.clone());
+            self.verified.evidence.plausible.push(input.clone());
         }
         if verdicts.ready {
-            self.ready.push(input.clone());
+            self.verified.evidence.ready.push(input.clone());
         }
         if verdicts.accepted {
             self.accepted.push(input.clone());
@@ -211,7 +201,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         for (place, fault) in std::mem::take(&mut verdicts.faults) {
             if self.known.insert(key(place, &fault)) {
                 let problem = self.smallest(input, place, fault);
-                self.problems.push(problem);
+                self.verified.problems.push(problem);
             }
         }
         verdicts
@@ -251,7 +241,7 @@ impl<'t, 's, 'r> Trial<'t, 's, 'r> {
         let fault = Fault::Text { sent };
         if self.known.insert(key(None, &fault)) {
             let problem = Problem::of(self.judges.subject.name(), fault);
-            self.problems.push(problem);
+            self.verified.problems.push(problem);
         }
     }
 }

@@ -8,10 +8,10 @@ use super::call::{Returned, SequenceCall};
 use super::known::{self, Known, is_related};
 use super::source::Source;
 use crate::generate::Rng;
-use crate::json::below;
+use crate::json::walk;
 
-/// How deep in its arguments a call takes values of earlier ones.
-const DEPTH: usize = 4;
+/// The most numbers and texts of a call in whose place values of earlier ones are put.
+const PLACES: usize = 64;
 
 /// The tools of a sequence whose tools have to do with each other.
 const GROUP: usize = 4;
@@ -69,23 +69,28 @@ impl<'s> Inventor<'s> {
     /// A tool, and some that have to do with it: of many tools most have nothing to do with each other.
     fn group(&mut self) -> Vec<usize> {
         let first = self.rng.below(self.sources.len());
-        let Some(source) = self.sources.get(first) else {
-            return Vec::new();
-        };
-        let is_near = |other: &Source<'_>| {
-            source.asks_for(other)
-                || other.asks_for(source)
-                || source.is_like(other)
-                || other.is_like(source)
-        };
-        let others = self.sources.iter().enumerate();
-        let near = others.filter(|(place, other)| *place != first && is_near(other));
-        let mut near: Vec<usize> = near.map(|(place, _)| place).collect();
+        let leads =
+            |one: &Source<'_>, other: &Source<'_>| one.asks_for(other) || one.is_like(other);
+        let mut near = self.others(first, |one, other| leads(one, other) || leads(other, one));
         let mut group = vec![first];
         while group.len() < GROUP && !near.is_empty() {
             group.push(near.swap_remove(self.rng.below(near.len())));
         }
         group
+    }
+
+    /// The other tools that are related to one in this way.
+    fn others(
+        &self,
+        own: usize,
+        is_related: impl Fn(&Source<'s>, &Source<'s>) -> bool,
+    ) -> Vec<usize> {
+        let Some(source) = self.sources.get(own) else {
+            return Vec::new();
+        };
+        let others = self.sources.iter().enumerate();
+        let others = others.filter(|(place, other)| *place != own && is_related(source, other));
+        others.map(|(place, _)| place).collect()
     }
 
     /// Notes that a call of this tool has succeeded.
@@ -125,23 +130,12 @@ impl<'s> Inventor<'s> {
 
     /// Another tool that may have to be called before this one: that a condition names, or that takes something of the same name.
     fn leading(&mut self, own: usize) -> Option<usize> {
-        let source = self.sources.get(own)?;
-        let others = self.sources.iter().enumerate();
-        let others = others.filter(|(place, _)| *place != own);
-        let (mut named, mut alike, mut all) = (Vec::new(), Vec::new(), Vec::new());
-        for (place, other) in others {
-            all.push(place);
-            if source.asks_for(other) {
-                named.push(place);
-            }
-            if source.is_like(other) {
-                alike.push(place);
-            }
-        }
-        let mut places = all;
+        let mut places = self.others(own, |_, _| true);
+        let alike = self.others(own, Source::is_like);
         if !alike.is_empty() && !self.rng.one_in(4) {
             places = alike;
         }
+        let named = self.others(own, Source::asks_for);
         if !named.is_empty() && !self.rng.one_in(3) {
             places = named;
         }
@@ -199,53 +193,33 @@ impl<'s> Inventor<'s> {
 
     /// Puts known values in the place of some of the arguments.
     fn fill(&mut self, call: &mut SequenceCall, fill: Fill<'_>) {
-        let SequenceCall {
-            arguments,
-            returned,
-            ..
-        } = call;
-        self.reuse(arguments, "", "", DEPTH, fill, returned);
-    }
-
-    fn reuse(
-        &mut self,
-        value: &mut Value,
-        name: &str,
-        at: &str,
-        depth: usize,
-        fill: Fill<'_>,
-        returned: &mut Vec<Returned>,
-    ) {
-        match value {
-            Value::Object(members) if depth > 0 => {
-                for (name, member) in members {
-                    self.reuse(member, name, &below(at, name), depth - 1, fill, returned);
-                }
+        let mut places = Vec::new();
+        walk(&call.arguments, "", &mut |at, part| {
+            if (part.is_number() || part.is_string()) && places.len() < PLACES {
+                places.push(at.to_owned());
             }
-            Value::Array(items) if depth > 0 => {
-                for (place, item) in items.iter_mut().enumerate().take(4) {
-                    let at = format!("{at}/{place}");
-                    self.reuse(item, name, &at, depth - 1, fill, returned);
-                }
+        });
+        for at in places {
+            let Some(value) = call.arguments.pointer_mut(&at) else {
+                continue;
+            };
+            let name = known::name(&at);
+            let one = match fill {
+                Fill::Refused(known) => self.same(value, name, known),
+                Fill::Some(known) => self.fitting(value, name, known),
+            };
+            if let Some(one) = one {
+                value.clone_from(&one.value);
+                call.returned.retain(|from| from.argument != at);
+                let returned = one.returned.clone().map(|(from, place)| Returned {
+                    argument: at,
+                    call: from,
+                    place,
+                });
+                call.returned.extend(returned);
+            } else if let Fill::Some(known) = fill {
+                self.show(value, name, known.is_empty());
             }
-            Value::Number(_) | Value::String(_) => {
-                let one = match fill {
-                    Fill::Refused(known) => self.same(value, name, known),
-                    Fill::Some(known) => self.fitting(value, name, known),
-                };
-                if let Some(one) = one {
-                    value.clone_from(&one.value);
-                    returned.retain(|from| from.argument != at);
-                    returned.extend(one.returned.clone().map(|(call, place)| Returned {
-                        argument: at.to_owned(),
-                        call,
-                        place,
-                    }));
-                } else if let Fill::Some(known) = fill {
-                    self.show(value, name, known.is_empty());
-                }
-            }
-            _ => {}
         }
     }
 

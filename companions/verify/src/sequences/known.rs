@@ -58,10 +58,8 @@ pub(super) fn of(
     let mut known = Vec::new();
     walk(value, "", &mut |at, part| {
         if part.is_number() || part.is_string() {
-            // A list names its items.
-            let mut names = at.rsplit('/').filter(|name| name.parse::<usize>().is_err());
             known.push(Known {
-                name: names.next().unwrap_or_default().to_owned(),
+                name: name(at).to_owned(),
                 value: part.clone(),
                 is_last,
                 returned: returned(at),
@@ -69,6 +67,12 @@ pub(super) fn of(
         }
     });
     known
+}
+
+/// The name of what stands in a place; a list names its items.
+pub(super) fn name(at: &str) -> &str {
+    let mut names = at.rsplit('/').filter(|name| name.parse::<usize>().is_err());
+    names.next().unwrap_or_default()
 }
 
 /// The names of all members that a schema speaks of.
