@@ -68,17 +68,14 @@ impl<'k> Said<'k> {
             format!("as `{name}`")
         });
         self.say("type", |types| match types {
-            Value::Array(types) => listed(types.iter().map(type_name), " or "),
+            Value::Array(_) => listed(types, type_name, " or "),
             only => type_name(only),
         });
         self.say("const", |value| format!("exactly {value}"));
         self.say("enum", |values| {
             match values.as_array().map(Vec::as_slice) {
                 Some([only]) => format!("exactly {only}"),
-                Some(several) => format!(
-                    "one of {}",
-                    listed(several.iter().map(Value::to_string), ", ")
-                ),
+                Some(_) => format!("one of {}", listed(values, Value::to_string, ", ")),
                 None => format!("enum: {values}"),
             }
         });
@@ -89,41 +86,20 @@ impl<'k> Said<'k> {
     }
 
     fn numbers(&mut self) {
-        let (low, high) = (self.take("minimum"), self.take("maximum"));
-        match (low, high) {
-            (Some(low), Some(high)) if low == high => self.phrases.push(format!("exactly {low}")),
-            (Some(low), Some(high)) => self.phrases.push(format!("{low} to {high}")),
-            (Some(low), None) => self.phrases.push(format!("at least {low}")),
-            (None, Some(high)) => self.phrases.push(format!("at most {high}")),
-            (None, None) => {}
-        }
+        let range = range(self.take("minimum"), self.take("maximum"), ["", ""]);
+        self.phrases.extend(range);
         self.say("exclusiveMinimum", |low| format!("more than {low}"));
         self.say("exclusiveMaximum", |high| format!("less than {high}"));
     }
 
     fn sizes(&mut self) {
-        for (low, high, unit, units) in [
-            ("minLength", "maxLength", "character", "characters"),
-            ("minItems", "maxItems", "item", "items"),
-            ("minProperties", "maxProperties", "entry", "entries"),
+        for (low, high, units) in [
+            ("minLength", "maxLength", [" character", " characters"]),
+            ("minItems", "maxItems", [" item", " items"]),
+            ("minProperties", "maxProperties", [" entry", " entries"]),
         ] {
-            let (low, high) = (self.take(low), self.take(high));
-            let unit = |count: &Value| {
-                if count.as_u64() == Some(1) {
-                    unit
-                } else {
-                    units
-                }
-            };
-            self.phrases.extend(match (low, high) {
-                (Some(low), Some(high)) if low == high => {
-                    Some(format!("exactly {low} {}", unit(low)))
-                }
-                (Some(low), Some(high)) => Some(format!("{low} to {high} {}", unit(high))),
-                (Some(low), None) => Some(format!("at least {low} {}", unit(low))),
-                (None, Some(high)) => Some(format!("at most {high} {}", unit(high))),
-                (None, None) => None,
-            });
+            let range = range(self.take(low), self.take(high), units);
+            self.phrases.extend(range);
         }
     }
 
@@ -135,17 +111,12 @@ impl<'k> Said<'k> {
         }
         self.contains();
         self.say("prefixItems", |items| {
-            let items = items.as_array().into_iter().flatten();
-            format!("items in this order: {}", listed(items.map(inner), ", "))
+            format!("items in this order: {}", listed(items, inner, ", "))
         });
         self.say("items", |items| format!("each item {}", inner(items)));
         self.say("required", |names| format!("with {}", quoted(names)));
-        self.say("properties", |members| {
-            let members = members.as_object().into_iter().flatten();
-            listed(
-                members.map(|(name, schema)| format!("`{name}` {}", inner(schema))),
-                " and ",
-            )
+        self.say("properties", |map| {
+            members(map, |name, schema| format!("`{name}` {}", inner(schema)))
         });
         for keyword in ["additionalProperties", "unevaluatedProperties"] {
             if self.all.get(keyword).is_some_and(Value::is_object) {
@@ -155,13 +126,10 @@ impl<'k> Said<'k> {
             }
         }
         self.say("propertyNames", |schema| format!("keys {}", inner(schema)));
-        self.say("patternProperties", |members| {
-            let members = members.as_object().into_iter().flatten();
-            listed(
-                members
-                    .map(|(name, schema)| format!("keys matching `{name}` hold {}", inner(schema))),
-                " and ",
-            )
+        self.say("patternProperties", |map| {
+            members(map, |name, schema| {
+                format!("keys matching `{name}` hold {}", inner(schema))
+            })
         });
     }
 
@@ -185,8 +153,7 @@ impl<'k> Said<'k> {
         self.say("not", negated);
         for keyword in ["anyOf", "oneOf"] {
             self.say(keyword, |branches| {
-                let branches = branches.as_array().into_iter().flatten();
-                format!("either {}", listed(branches.map(inner), " or "))
+                format!("either {}", listed(branches, inner, " or "))
             });
         }
         let parts = self.take("allOf").and_then(Value::as_array);
@@ -197,19 +164,15 @@ impl<'k> Said<'k> {
             }
         }
         self.condition();
-        self.say("dependentRequired", |needs| {
-            let needs = needs.as_object().into_iter().flatten();
-            listed(
-                needs.map(|(name, needed)| format!("`{name}` only with {}", quoted(needed))),
-                " and ",
-            )
+        self.say("dependentRequired", |map| {
+            members(map, |name, needed| {
+                format!("`{name}` only with {}", quoted(needed))
+            })
         });
-        self.say("dependentSchemas", |needs| {
-            let needs = needs.as_object().into_iter().flatten();
-            listed(
-                needs.map(|(name, schema)| format!("with `{name}`: {}", inner(schema))),
-                " and ",
-            )
+        self.say("dependentSchemas", |map| {
+            members(map, |name, schema| {
+                format!("with `{name}`: {}", inner(schema))
+            })
         });
     }
 
@@ -217,15 +180,11 @@ impl<'k> Said<'k> {
         let Some(condition) = self.take("if") else {
             return;
         };
-        let (then, otherwise) = (self.take("then"), self.take("else"));
         let condition = inner(condition);
-        if let Some(then) = then {
-            self.phrases
-                .push(format!("if {condition} then {}", inner(then)));
-        }
-        if let Some(otherwise) = otherwise {
-            let phrase = format!("unless {condition} then {}", inner(otherwise));
-            self.phrases.push(phrase);
+        for (word, keyword) in [("if", "then"), ("unless", "else")] {
+            self.say(keyword, |then| {
+                format!("{word} {condition} then {}", inner(then))
+            });
         }
     }
 
@@ -238,8 +197,7 @@ impl<'k> Said<'k> {
             self.say("default", |value| format!("default {value}"));
         }
         self.say("examples", |values| {
-            let values = values.as_array().into_iter().flatten();
-            format!("such as {}", listed(values.map(Value::to_string), ", "))
+            format!("such as {}", listed(values, Value::to_string, ", "))
         });
     }
 }
@@ -263,13 +221,12 @@ fn negated(schema: &Value) -> String {
     let only = schema.as_object().filter(|keywords| keywords.len() == 1);
     match only.and_then(|keywords| keywords.iter().next()) {
         Some((keyword, value)) if keyword == "const" => format!("not {value}"),
-        Some((keyword, Value::Array(values))) if keyword == "enum" => match values.as_slice() {
-            [value] => format!("not {value}"),
-            _ => format!(
-                "none of {}",
-                listed(values.iter().map(Value::to_string), ", ")
-            ),
-        },
+        Some((keyword, list @ Value::Array(values))) if keyword == "enum" => {
+            match values.as_slice() {
+                [value] => format!("not {value}"),
+                _ => format!("none of {}", listed(list, Value::to_string, ", ")),
+            }
+        }
         Some((keyword, value)) if keyword == "pattern" => {
             format!("does not match `{}`", bare(value))
         }
@@ -297,10 +254,37 @@ fn bare(value: &Value) -> String {
 }
 
 fn quoted(names: &Value) -> String {
-    let names = names.as_array().into_iter().flatten();
-    listed(names.map(|name| format!("`{}`", bare(name))), ", ")
+    listed(names, |name| format!("`{}`", bare(name)), ", ")
 }
 
-fn listed(items: impl Iterator<Item = String>, between: &str) -> String {
-    items.collect::<Vec<_>>().join(between)
+/// A phrase for each item.
+fn listed(items: &Value, phrase: impl Fn(&Value) -> String, between: &str) -> String {
+    let items = items.as_array().into_iter().flatten();
+    items.map(phrase).collect::<Vec<_>>().join(between)
+}
+
+/// A phrase for each member.
+fn members(map: &Value, phrase: impl Fn(&str, &Value) -> String) -> String {
+    let members = map.as_object().into_iter().flatten();
+    let phrases = members.map(|(name, value)| phrase(name, value));
+    phrases.collect::<Vec<_>>().join(" and ")
+}
+
+/// The phrase for two ends, with the unit of one and of several.
+fn range(low: Option<&Value>, high: Option<&Value>, units: [&str; 2]) -> Option<String> {
+    let [one, several] = units;
+    let unit = |count: &Value| {
+        if count.as_u64() == Some(1) {
+            one
+        } else {
+            several
+        }
+    };
+    Some(match (low, high) {
+        (Some(low), Some(high)) if low == high => format!("exactly {low}{}", unit(low)),
+        (Some(low), Some(high)) => format!("{low} to {high}{}", unit(high)),
+        (Some(low), None) => format!("at least {low}{}", unit(low)),
+        (None, Some(high)) => format!("at most {high}{}", unit(high)),
+        (None, None) => return None,
+    })
 }

@@ -121,10 +121,7 @@ impl Walk<'_> {
             let advice = "give it a type";
             self.problem(at, "a value of any type", advice);
         }
-        let (mut out, mut dropped): (Keywords, Keywords) = keywords
-            .iter()
-            .map(|(keyword, value)| (keyword.clone(), value.clone()))
-            .partition(|(keyword, value)| self.has(keyword, value));
+        let (mut out, mut dropped) = split(keywords, |keyword, value| self.has(keyword, value));
         let own = dropped.shift_remove("description");
         let own = own.as_ref().and_then(Value::as_str);
         describe(&mut out, own, &prose::phrases(&dropped));
@@ -133,56 +130,48 @@ impl Walk<'_> {
     }
 
     fn node(&mut self, keywords: &Keywords, at: &str) -> Value {
-        let whole = keywords.iter().filter(|(keyword, _)| *keyword != "$defs");
-        let mut restricting = whole.clone().filter(|(keyword, _)| !annotates(keyword));
-        let annotations = || {
-            let own = whole.clone().filter(|(keyword, _)| annotates(keyword));
-            own.map(|(keyword, value)| (keyword.clone(), value.clone()))
-                .collect::<Keywords>()
-        };
+        let (annotations, mut bare) = split(keywords, |keyword, _| annotates(keyword));
+        bare.shift_remove("$defs");
+        let mut restricting = bare.iter();
         if let (Some((keyword, value)), None) = (restricting.next(), restricting.next()) {
             match (keyword.as_str(), value) {
                 ("$ref", Value::String(target)) => {
-                    return self.reference(target, &annotations(), at);
+                    return self.reference(target, &annotations, at);
                 }
                 ("anyOf" | "oneOf", Value::Array(branches)) => {
-                    return self.union(branches, &annotations(), &format!("{at}/{keyword}"));
+                    return self.union(branches, &annotations, &format!("{at}/{keyword}"));
                 }
                 ("allOf", Value::Array(members)) => {
                     if let [Value::Object(only)] = members.as_slice() {
-                        return self.node(&under(&annotations(), only), at);
+                        return self.node(&under(&annotations, only), at);
                     }
                 }
                 _ => {}
             }
         }
-        self.opened(keywords, at)
+        self.opened(&annotations, &bare, at)
     }
 
     /// A schema of several keywords, some of which may combine others.
-    fn opened(&mut self, keywords: &Keywords, at: &str) -> Value {
+    fn opened(&mut self, annotations: &Keywords, bare: &Keywords, at: &str) -> Value {
         let before = self.open.len();
-        let whole = keywords.iter().filter(|(keyword, _)| *keyword != "$defs");
-        let (annotations, bare): (Keywords, Keywords) = whole
-            .map(|(keyword, value)| (keyword.clone(), value.clone()))
-            .partition(|(keyword, _)| annotates(keyword));
         let found = DnfBuilder {
             root: self.root,
             open: &mut self.open,
         }
-        .alternatives(&bare);
+        .alternatives(bare);
         let schema = match found {
             Ok(plain) => match plain.as_slice() {
                 [] => self.never(at),
-                [only] => self.plain(under(&annotations, only), at),
+                [only] => self.plain(under(annotations, only), at),
                 several => {
                     let branches = several.iter();
                     let branches = branches.map(|branch| self.plain(branch.clone(), at));
                     let branches = branches.collect();
-                    self.any_of(branches, &annotations)
+                    self.any_of(branches, annotations)
                 }
             },
-            Err(Closed::Recursive) => self.again(under(&annotations, &bare), at),
+            Err(Closed::Recursive) => self.again(under(annotations, bare), at),
             Err(Closed::TooMany) => {
                 let advice = "use fewer alternatives side by side";
                 self.problem(at, "a choice between so many forms", advice);
@@ -313,10 +302,7 @@ impl Walk<'_> {
             .get("description")
             .and_then(Value::as_str)
             .map(str::to_owned);
-        let (kept, mut dropped): (Keywords, Keywords) = annotations
-            .iter()
-            .map(|(keyword, value)| (keyword.clone(), value.clone()))
-            .partition(|(keyword, value)| self.has(keyword, value));
+        let (kept, mut dropped) = split(annotations, |keyword, value| self.has(keyword, value));
         dropped.shift_remove("description");
         let mut phrases = prose::phrases(&dropped);
         match (listed(&unique), unique.as_slice()) {
@@ -343,6 +329,12 @@ impl Walk<'_> {
         (self.subset.finish)(&mut out);
         Value::Object(out)
     }
+}
+
+/// The keywords for which the test holds, and the others.
+fn split(keywords: &Keywords, test: impl Fn(&str, &Value) -> bool) -> (Keywords, Keywords) {
+    let all = keywords.clone().into_iter();
+    all.partition(|(keyword, value)| test(keyword, value))
 }
 
 /// Whether `keyword` says something about values without restricting them.
