@@ -121,12 +121,13 @@ fn is_cheap(handshake: &Handshake) -> bool {
 
 /// Returns the part of a handshake that defines the accepted tools, which the store keeps.
 fn accepted_part(handshake: &Handshake, toolbelt: &Toolbelt) -> Handshake {
-    let names = toolbelt.names();
-    let is_accepted = |name: &str| names.binary_search_by(|one| one.as_str().cmp(name)).is_ok();
-    let known = handshake.known_tools.iter();
-    let mut known: Vec<String> = known.filter(|name| is_accepted(name)).cloned().collect();
-    known.sort_unstable();
-    known.dedup();
+    let is_accepted = |name: &str| toolbelt.get(name).is_some();
+    let mut known: Vec<String> = Vec::new();
+    for name in &handshake.known_tools {
+        if is_accepted(name) && !known.contains(name) {
+            known.push(name.clone());
+        }
+    }
     let custom = handshake.custom_tools.iter();
     let custom = custom.filter(|tool| tool["name"].as_str().is_some_and(is_accepted));
     Handshake {

@@ -15,7 +15,7 @@ pub enum Tripped {
     EqualCalls {
         /// The tool, its name shortened where it is long.
         tool: String,
-        /// How often in a row.
+        /// How often: in a row, or anywhere in the run under [`anywhere`](crate::Safeguards::anywhere).
         times: u64,
     },
     /// A short cycle of calls was repeated.
@@ -59,7 +59,7 @@ impl fmt::Display for Tripped {
         match self {
             Self::EqualCalls { tool, times } => write!(
                 f,
-                "`{tool}` was called {times} times in a row with the same arguments; the run was ended, begin another one that tells the model why this gets it nowhere"
+                "`{tool}` was called {times} times with the same arguments; the run was ended, begin another one that tells the model why this gets it nowhere"
             ),
             Self::Cycle { tools, times } => write!(
                 f,

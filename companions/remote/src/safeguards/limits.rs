@@ -2,6 +2,10 @@
 
 use std::time::Duration;
 
+use contract_runtime::ToolCall;
+
+use super::loop_detection::LoopDetector;
+
 /// The longest cycle of calls that is looked for; longer ones meet the limit of steps.
 const LONGEST_CYCLE: u32 = 8;
 
@@ -26,6 +30,8 @@ pub struct Safeguards {
     /// White space and the order of keys make no difference; a call whose last answer was new is not the same call.
     /// Fewer than 2 cannot be in a row and count as 2.
     pub equal_calls: Option<u32>,
+    /// Whether equal calls count wherever they are in a run, with whatever answers, instead of in a row; the default is not.
+    pub anywhere: bool,
     /// The longest cycle of calls that is detected, at most 8; the default is 3. With 1, only equal calls in a row are.
     pub cycle_length: u32,
     /// The maximum number of calls of one run, including refused ones; the default is 100.
@@ -44,6 +50,7 @@ impl Default for Safeguards {
     fn default() -> Self {
         Self {
             equal_calls: Some(4),
+            anywhere: false,
             cycle_length: 3,
             steps: Some(100),
             silence: Some(Duration::from_secs(20 * 60)),
@@ -58,6 +65,7 @@ impl Safeguards {
     pub const fn off() -> Self {
         Self {
             equal_calls: None,
+            anywhere: false,
             cycle_length: 1,
             steps: None,
             silence: None,
@@ -70,6 +78,33 @@ impl Safeguards {
     pub fn equal_calls(mut self, calls: impl Into<Option<u32>>) -> Self {
         self.equal_calls = calls.into();
         self
+    }
+
+    /// Counts equal calls wherever they are in a run: the fourth one ends it, whatever came between them and was answered.
+    pub fn anywhere(mut self) -> Self {
+        self.anywhere = true;
+        self
+    }
+
+    /// Returns whether these calls of a run repeat themselves, so that the run would have ended; answers are not known here.
+    ///
+    /// ```
+    /// use contract_remote::Safeguards;
+    /// use contract_runtime::ToolCall;
+    ///
+    /// let look = ToolCall::new("1", "read_file", r#"{"path":"a"}"#);
+    /// let write = ToolCall::new("2", "write_file", r#"{"path":"b"}"#);
+    /// let mut calls = vec![look.clone(), look.clone(), write, look.clone()];
+    /// assert!(!Safeguards::default().anywhere().is_repeated(&calls));
+    /// calls.push(look);
+    /// assert!(Safeguards::default().anywhere().is_repeated(&calls));
+    /// assert!(!Safeguards::default().is_repeated(&calls));
+    /// assert!(Safeguards::default().equal_calls(2).is_repeated(&calls));
+    /// ```
+    #[must_use]
+    pub fn is_repeated(&self, calls: &[ToolCall]) -> bool {
+        let mut loops = LoopDetector::default();
+        calls.iter().any(|call| loops.record(call, self).is_some())
     }
 
     /// Looks for cycles of at most this many calls.

@@ -1,6 +1,6 @@
 //! Detects repeated calls and short cycles of calls.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 
 use contract_runtime::__family::canonical;
@@ -12,9 +12,14 @@ use crate::toolbelt::sanitize;
 /// The most characters of a name, which may be the model's invention.
 const NAME: usize = 64;
 
-/// The last calls of a run, as many as the longest pattern has.
+/// The calls of a run that a later call may repeat.
 #[derive(Debug, Default)]
-pub(super) struct LoopDetector(VecDeque<RecordedCall>);
+pub(super) struct LoopDetector {
+    /// The last ones, as many as the longest pattern has.
+    last: VecDeque<RecordedCall>,
+    /// How often each was made, where equal calls count anywhere.
+    counts: HashMap<u64, usize>,
+}
 
 #[derive(Debug)]
 struct RecordedCall {
@@ -41,19 +46,28 @@ impl LoopDetector {
     pub(super) fn record(&mut self, call: &ToolCall, safeguards: &Safeguards) -> Option<Tripped> {
         let rounds = safeguards.rounds()?;
         let longest = safeguards.longest_cycle();
-        self.0.push_back(RecordedCall {
+        let tool = shortened(&call.name);
+        let what = hash(&(&call.name, canonical(&call.arguments)));
+        let times = u64::try_from(rounds).unwrap_or(u64::MAX);
+        if safeguards.anywhere {
+            let count = self.counts.entry(what).or_default();
+            *count += 1;
+            if *count >= rounds {
+                return Some(Tripped::EqualCalls { tool, times });
+            }
+        }
+        self.last.push_back(RecordedCall {
             id: shortened(&call.id),
-            tool: shortened(&call.name),
-            what: hash(&(&call.name, canonical(&call.arguments))),
+            tool,
+            what,
             answer: None,
         });
-        while self.0.len() > rounds.saturating_mul(longest) {
-            self.0.pop_front();
+        while self.last.len() > rounds.saturating_mul(longest) {
+            self.last.pop_front();
         }
         let period = (1..=longest).find(|period| self.has_rounds(*period, rounds))?;
-        let tools = self.0.range(self.0.len() - period..);
+        let tools = self.last.range(self.last.len() - period..);
         let tools: Vec<_> = tools.map(|made| made.tool.clone()).collect();
-        let times = u64::try_from(rounds).unwrap_or(u64::MAX);
         Some(match <[String; 1]>::try_from(tools) {
             Ok([tool]) => Tripped::EqualCalls { tool, times },
             Err(tools) => Tripped::Cycle { tools, times },
@@ -65,7 +79,7 @@ impl LoopDetector {
         let (id, tool) = (shortened(id), shortened(tool));
         // Equal ids are legal; the oldest call without an answer is meant.
         let made = self
-            .0
+            .last
             .iter_mut()
             .find(|made| made.answer.is_none() && made.id == id && made.tool == tool);
         if let Some(made) = made {
@@ -77,11 +91,11 @@ impl LoopDetector {
         let Some(length) = period.checked_mul(rounds) else {
             return false;
         };
-        let Some(first) = self.0.len().checked_sub(length) else {
+        let Some(first) = self.last.len().checked_sub(length) else {
             return false;
         };
-        let later = self.0.range(first + period..);
-        let mut pairs = later.zip(self.0.range(first..));
+        let later = self.last.range(first + period..);
+        let mut pairs = later.zip(self.last.range(first..));
         pairs.all(|(later, earlier)| later.repeats(earlier))
     }
 }

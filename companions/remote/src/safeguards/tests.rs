@@ -50,7 +50,21 @@ async fn the_fourth_equal_call_is_refused_and_so_is_everything_after_it() {
     let calls = written.map(|arguments| ("read", arguments));
     assert_eq!(ended_at(&watch, &calls), Some((4, equal("read", 4))));
     let refused = watch.before_call(&call("write", "{}"));
-    assert!(refused.is_err_and(|why| why.starts_with("`read` was called 4 times in a row")));
+    assert!(refused.is_err_and(|why| why.starts_with("`read` was called 4 times with")));
+}
+
+#[tokio::test]
+async fn equal_calls_count_anywhere_when_asked_for() {
+    let (a, b) = (("read", r#"{"a":1}"#), ("write", "{}"));
+    let calls = [a, a, b, a, b, a];
+    let watch = Watchdog::new(Safeguards::default());
+    assert_eq!(ended_at(&watch, &calls), None);
+    let watch = Watchdog::new(Safeguards::default().anywhere());
+    assert_eq!(ended_at(&watch, &calls[..5]), None);
+    watch.record_answer("1", "read", "a new answer");
+    assert_eq!(ended_at(&watch, &calls[5..]), Some((1, equal("read", 4))));
+    let watch = Watchdog::new(Safeguards::default().anywhere().equal_calls(2));
+    assert_eq!(ended_at(&watch, &[a, b, a]), Some((3, equal("read", 2))));
 }
 
 #[tokio::test]

@@ -24,7 +24,7 @@ mod tests;
 mod text;
 mod walk;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use contract_manifest::{Manifest, ToolManifest};
 use serde_json::Value;
@@ -40,7 +40,7 @@ use super::protocol::{Handshake, Refusal};
 /// The tools that a model may use with one executor.
 #[derive(Clone, Debug, Default)]
 pub struct Toolbelt {
-    tools: BTreeMap<String, ToolManifest>,
+    tools: Vec<ToolManifest>,
     refused: Vec<Refusal>,
 }
 
@@ -77,7 +77,7 @@ impl Toolbelt {
     }
 
     fn has_room(&self, name: &str, limits: &Limits) -> Result<(), String> {
-        if self.tools.contains_key(name) {
+        if self.get(name).is_some() {
             Err("the name is given twice; the first is kept".to_owned())
         } else if self.tools.len() >= limits.tools {
             Err(format!("{} tools are the limit", limits.tools))
@@ -93,31 +93,38 @@ impl Toolbelt {
         refusals: &mut Refusals,
     ) {
         match taken {
-            Ok(tool) => {
-                self.tools.insert(tool.name.clone(), tool);
-            }
+            Ok(tool) => self.tools.push(tool),
             Err(reason) => refusals.add(name, reason),
         }
     }
 
-    /// Returns the tools, sorted by name in byte order.
+    /// Returns the tools in the order in which the executor declared them: those that the backend knows, then the custom ones.
+    ///
+    /// The [registry](crate::Session::registry) lists them by name, as every registry does.
     #[must_use]
     pub fn tools(&self) -> impl ExactSizeIterator<Item = &ToolManifest> {
-        self.tools.values()
+        self.tools.iter()
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&ToolManifest> {
+        self.tools.iter().find(|tool| tool.name == name)
     }
 
     /// Returns their names, in the same order.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.tools.keys().cloned().collect()
+        self.tools.iter().map(|tool| tool.name.clone()).collect()
     }
 
-    /// Whether a model sees the same tools: their source locations may change when an executor is rebuilt.
+    /// Whether a model sees the same tools: their order and source locations may change when an executor is rebuilt.
     pub(crate) fn same_tools(&self, other: &Self) -> bool {
-        let same = |(one, other): (&ToolManifest, &ToolManifest)| {
-            one.clone().without_locations() == other.clone().without_locations()
+        let is_there = |tool: &ToolManifest| {
+            let same = |other: &ToolManifest| {
+                tool == other
+                    || tool.clone().without_locations() == other.clone().without_locations()
+            };
+            other.get(&tool.name).is_some_and(same)
         };
-        let pairs = || self.tools.values().zip(other.tools.values());
-        self.tools.len() == other.tools.len() && pairs().all(|pair| pair.0 == pair.1 || same(pair))
+        self.tools.len() == other.tools.len() && self.tools.iter().all(is_there)
     }
 
     /// Returns the tools that were refused, with the reason: the first hundred by name, each once; a last entry without a

@@ -69,7 +69,7 @@ fn a_run_whose_calls_are_all_over_at_once_is_ended() -> Tested {
             });
         let _ = send.send(ended);
     });
-    let equal = |tool: &str| format!("`{tool}` was called 4 times in a row");
+    let equal = |tool: &str| format!("`{tool}` was called 4 times with");
     let expected = [
         equal("none"),
         equal("halve"),

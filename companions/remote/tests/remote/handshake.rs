@@ -60,7 +60,7 @@ async fn a_hostile_tool_is_refused_by_name_and_the_rest_stands() -> Tested {
     let Next::Message(answer) = raw.next().await else {
         return Err("no answer".into());
     };
-    assert_eq!(answer["payload"]["toolbelt"], json!(["good", "halve"]));
+    assert_eq!(answer["payload"]["toolbelt"], json!(["halve", "good"]));
     let refused = answer["payload"]["refused"]
         .as_array()
         .cloned()

@@ -319,3 +319,18 @@ fn every_rule_that_a_registry_publishes_is_read() -> Tested {
     assert!(rules >= clauses::CLAUSES.len(), "{rules}");
     Ok(())
 }
+
+#[test]
+fn tools_stay_in_the_order_in_which_they_were_declared() -> Tested {
+    let named = |name: &str| custom(|tool| tool["name"] = json!(name));
+    let mut tools = ["b", "c", "a"].map(named);
+    let belt = Toolbelt::of(&handshake(&tools)?, &known()?, &Limits::default());
+    assert_eq!(belt.names(), ["b", "c", "a"]);
+    tools.reverse();
+    let other = Toolbelt::of(&handshake(&tools)?, &known()?, &Limits::default());
+    assert_eq!(other.names(), ["a", "c", "b"]);
+    assert!(belt.same_tools(&other));
+    let fewer = Toolbelt::of(&handshake(&tools[1..])?, &known()?, &Limits::default());
+    assert!(!belt.same_tools(&fewer));
+    Ok(())
+}
