@@ -37,7 +37,7 @@ pub(super) fn run(
     let (ended, (judged, all)) = with_each_panic_once(|| {
         let (checked, context) = (call.clone(), Context::new().run(run));
         let ended = block_on(async { registry.check(checked).context(context).await })?;
-        Ok::<_, CommandError>((ended, evaluate_all(registry, call)?))
+        Ok::<_, CommandError>((ended, block_on(evaluate_all(registry, call.clone()))?))
     })?;
     let asked = Request::of(&ended, &call.arguments);
     let code = exit::of(ended.status());
@@ -46,7 +46,10 @@ pub(super) fn run(
         Some(tool) => verdicts(tool, &judged, &all, asked.as_ref()),
         None => Vec::new(),
     };
-    let arguments = shown(tool, &call.arguments);
+    let arguments = match tool {
+        Some(tool) => masked(tool, &call.arguments),
+        None => Some(call.arguments.clone()),
+    };
     if output.json() {
         let mut data = outcome::data(&ended, asked.as_ref(), &[], code);
         if let Some(arguments) = arguments.and_then(|text| RawValue::from_string(text).ok()) {
@@ -83,10 +86,10 @@ fn with_each_panic_once<T>(run: impl FnOnce() -> T) -> T {
 
 /// The arguments with every secret masked, and with them what no parameter is named, because it may be a secret whose name is
 /// misspelt; `None` if they are not an object.
-fn shown(tool: Option<ToolInfo<'_>>, sent: &str) -> Option<String> {
-    let Some(tool) = tool.filter(|tool| tool.has_secrets()) else {
+pub(super) fn masked(tool: ToolInfo<'_>, sent: &str) -> Option<String> {
+    if !tool.has_secrets() {
         return Some(sent.to_owned());
-    };
+    }
     let mut arguments: Map<String, Value> = serde_json::from_str(sent).ok()?;
     for (name, value) in &mut arguments {
         let is_known = tool.input_schema()["properties"].get(name).is_some();
@@ -140,11 +143,9 @@ fn in_order(conditions: &[PublishedCondition]) -> Vec<&PublishedCondition> {
     ordered
 }
 
-/// The ids of the conditions that were evaluated, and the outcome, which holds what does not hold.
-fn evaluate_all(
-    registry: &Registry,
-    call: &ToolCall,
-) -> Result<(Vec<String>, Outcome), CommandError> {
+/// Evaluates every condition before the body: the ids of those that were evaluated, and the outcome, which holds what does not
+/// hold.
+pub(super) async fn evaluate_all(registry: &Registry, call: ToolCall) -> (Vec<String>, Outcome) {
     let judged = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&judged);
     let observer = Observer::new().events(move |event| {
@@ -153,16 +154,10 @@ fn evaluate_all(
         }
     });
     let context = Context::new().run(&Run::new()).observe(observer);
-    let call = call.clone();
-    let outcome = block_on(async {
-        registry
-            .check(call)
-            .context(context)
-            .every_condition()
-            .await
-    })?;
+    let check = registry.check(call).context(context).every_condition();
+    let outcome = check.await;
     let judged = std::mem::take(&mut *judged.lock());
-    Ok((judged, outcome))
+    (judged, outcome)
 }
 
 fn verdict<'r>(

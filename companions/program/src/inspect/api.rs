@@ -9,16 +9,15 @@ use axum::extract::{Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use contract_manifest::Inspect as _;
+use contract_runtime::ToolCall;
 use contract_runtime::approval::Answer;
-use contract_runtime::observe::{CheckEvent, Observer};
-use contract_runtime::{Context, Run, ToolCall};
-use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call_reporter::CallReporter;
 use super::page_json;
 use super::server::Shared;
+use crate::explain::evaluate_all;
 
 type Server = State<Arc<Shared>>;
 
@@ -52,23 +51,9 @@ pub(super) async fn explain(State(shared): Server, Query(named): Query<Named>) -
 /// Does everything but run the body, and reports which conditions were evaluated: all, if the arguments can be decoded.
 pub(super) async fn check(State(shared): Server, Json(wanted): Json<CallRequest>) -> Json<Value> {
     let began = Instant::now();
-    let judged = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&judged);
-    let observer = Observer::new().events(move |event| {
-        if let CheckEvent::Check(check) = event {
-            heard.lock().push(check.contract);
-        }
-    });
     let call = ToolCall::new("check", wanted.name, wanted.arguments);
-    let context = Context::new().run(&Run::new()).observe(observer);
-    let outcome = shared
-        .registry
-        .check(call)
-        .context(context)
-        .every_condition()
-        .await;
+    let (judged, outcome) = evaluate_all(&shared.registry, call).await;
     let mut shown = page_json::outcome(&outcome, began.elapsed());
-    let judged = std::mem::take(&mut *judged.lock());
     shown["judged"] = json!(judged);
     Json(shown)
 }

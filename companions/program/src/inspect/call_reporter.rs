@@ -1,17 +1,16 @@
 //! Reports one call to subscribers: its start, its checked conditions and its end.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
 
 use contract_runtime::observe::{CheckEvent, Observer};
 use contract_runtime::{Context, LogRecord, Outcome, Registry, Run, ToolCall, ToolInfo};
-use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::event_log::EventLog;
 use super::page_json;
+use crate::explain::masked;
 
 /// The most reported checks of one call; a loop may make millions.
 const CHECKS: usize = 100;
@@ -134,33 +133,13 @@ impl Drop for CallReporter {
 
 /// The arguments with secrets masked.
 fn arguments(registry: &Registry, call: &ToolCall) -> String {
-    let Some(tool) = registry.tool(&call.name) else {
+    let shown = match registry.tool(&call.name) {
+        Some(tool) => masked(tool, &call.arguments),
         // The name may be a misspelt name of a tool that has secrets.
-        let may_be_secret = registry.tools().any(ToolInfo::has_secrets);
-        return if may_be_secret {
-            "***".to_owned()
-        } else {
-            call.arguments.clone()
-        };
+        None if registry.tools().any(ToolInfo::has_secrets) => None,
+        None => Some(call.arguments.clone()),
     };
-    if !tool.has_secrets() {
-        return call.arguments.clone();
-    }
-    let known = tool.input_schema()["properties"].as_object();
-    let Ok(given) = serde_json::from_str::<BTreeMap<String, Box<RawValue>>>(&call.arguments) else {
-        return "***".to_owned();
-    };
-    // An unknown argument may be a misspelt secret.
-    let open =
-        |name: &str| known.is_some_and(|all| all.contains_key(name)) && !tool.is_secret(name);
-    let members: Vec<String> = given
-        .iter()
-        .map(|(name, value)| {
-            let value = if open(name) { value.get() } else { "\"***\"" };
-            format!("{}:{value}", Value::from(name.as_str()))
-        })
-        .collect();
-    format!("{{{}}}", members.join(","))
+    shown.unwrap_or_else(|| "***".to_owned())
 }
 
 fn clipped(text: &str) -> String {

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use contract_manifest::{Inspect as _, PortableRule};
 use contract_runtime::{
-    ArgumentProblem, Artifact, Outcome, OutputKind, PublishedCondition, Registry, ToolInfo,
+    ArgumentProblem, Outcome, OutputKind, PublishedCondition, Registry, ToolInfo,
 };
 use serde_json::{Value, json};
+
+use crate::artifacts::SavedArtifact;
 
 /// All tools, in the order of the registry.
 pub(super) fn tools(registry: &Registry) -> Value {
@@ -74,7 +74,8 @@ fn condition(published: &PublishedCondition) -> Value {
 /// An outcome.
 pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
     let json = outcome.output_kind() == Some(OutputKind::Json);
-    let artifacts: Vec<Value> = outcome.artifacts().iter().map(artifact).collect();
+    let (artifacts, _) = SavedArtifact::new(outcome.artifacts(), None);
+    let artifacts: Vec<Value> = artifacts.iter().map(SavedArtifact::json).collect();
     let invalid = outcome.invalid_arguments();
     let problems: Option<Vec<Value>> = invalid.map(|invalid| {
         let one = |problem: &ArgumentProblem| {
@@ -100,26 +101,6 @@ pub(super) fn outcome(outcome: &Outcome, took: Duration) -> Value {
         "running": outcome.may_still_be_running(),
         "milliseconds": milliseconds(took),
     })
-}
-
-fn artifact(artifact: &Artifact) -> Value {
-    match artifact {
-        Artifact::Image { media_type, data } => {
-            json!({"type": "image", "media_type": media_type, "data": STANDARD.encode(data)})
-        }
-        Artifact::File {
-            name,
-            media_type,
-            data,
-        } => json!({
-            "type": "file",
-            "name": name,
-            "media_type": media_type,
-            "data": STANDARD.encode(data),
-        }),
-        Artifact::Value { name, value } => json!({"type": "value", "name": name, "value": value}),
-        other => json!({"type": "value", "name": "artifact", "value": other}),
-    }
 }
 
 pub(super) fn milliseconds(duration: Duration) -> f64 {

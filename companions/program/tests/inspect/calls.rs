@@ -51,7 +51,7 @@ fn a_call_gives_everything_that_came_of_it() {
     assert_eq!(wrong["problems"][0]["pointer"], "/number");
     assert_eq!(wrong["problems"][1]["kind"], "unknown");
     let bytes = served.call("bytes", "");
-    assert_eq!(bytes["artifacts"][0]["data"], "AP8=");
+    assert_eq!(bytes["artifacts"][0]["base64"], "AP8=");
     assert_eq!(served.call("nothing", "{}")["status"], "unknown_tool");
     assert_eq!(served.call("echo", "{")["status"], "invalid_arguments");
 }

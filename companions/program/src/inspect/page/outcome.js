@@ -27,7 +27,7 @@ const outcomes = (() => {
       return el('figure', { class: 'artifact' }, el('figcaption', {}, dom.visible(one.get('name'))),
         el('pre', {}, clipped(json.pretty(one.get('value')))));
     }
-    const data = bytes(one.get('data'));
+    const data = bytes(one.get('base64'));
     const media = one.get('media_type');
     const name = one.get('name') ?? 'picture';
     const caption = el('figcaption', {}, dom.visible(`${name} (${media}, ${data.length} bytes)`));
