@@ -14,7 +14,7 @@ use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use contract_http::OriginCheck;
 use contract_runtime::approval::{Approval, ApprovalRequest, Decided, Decision};
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use serde::Deserialize;
 use tokio::sync::oneshot;
 
@@ -34,8 +34,15 @@ impl Desk {
     pub(crate) async fn decide(self, request: ApprovalRequest) -> Decided {
         let (answer, answered) = oneshot::channel();
         let id = request.id.clone();
-        self.0.lock().insert(id, Open { request, answer });
+        self.open().insert(id, Open { request, answer });
         answered.await.unwrap_or(Decision::Unanswered.into())
+    }
+
+    /// Returns the requests whose callers have not given up.
+    fn open(&self) -> MutexGuard<'_, BTreeMap<String, Open>> {
+        let mut open = self.0.lock();
+        open.retain(|_, open| !open.answer.is_closed());
+        open
     }
 
     pub(crate) fn routes(self) -> Router {
@@ -76,15 +83,12 @@ fn password(headers: &HeaderMap) -> Option<String> {
     Some(text.split_once(':')?.1.to_owned())
 }
 
-async fn list(State(desk): State<Desk>, Doctor(user): Doctor) -> Html<String> {
+async fn list(State(desk): State<Desk>, Doctor(user): Doctor) -> Response {
     let mut page = format!(
         "<!doctype html><title>Approvals</title><h1>Approvals for {}</h1>",
         user.name
     );
-    let mut open = desk.0.lock();
-    // The caller of these has given up.
-    open.retain(|_, open| !open.answer.is_closed());
-    for (id, Open { request, .. }) in &*open {
+    for (id, Open { request, .. }) in &*desk.open() {
         let caller = request.caller.as_deref().unwrap_or_default();
         let texts = [
             caller,
@@ -101,7 +105,8 @@ async fn list(State(desk): State<Desk>, Doctor(user): Doctor) -> Html<String> {
              <button name=decision value=deny>Deny</button></form>"
         );
     }
-    Html(page)
+    // No other page may show this one inside of itself and lead a click to its buttons.
+    ([(header::X_FRAME_OPTIONS, "DENY")], Html(page)).into_response()
 }
 
 fn escaped(text: &str) -> String {
@@ -124,7 +129,7 @@ async fn answer(
     Path(id): Path<String>,
     Form(answer): Form<Answer>,
 ) -> Response {
-    let Some(open) = desk.0.lock().remove(&id) else {
+    let Some(open) = desk.open().remove(&id) else {
         return (StatusCode::NOT_FOUND, "this request is not open").into_response();
     };
     let decision = match answer {

@@ -259,6 +259,9 @@ async fn the_page_shows_texts_as_texts_and_forgets_who_gave_up() {
         service.open(1).await;
         service.page("okafor").await
     };
+    let shown = service.http.get(format!("{}/approvals", service.url));
+    let shown = shown.basic_auth("lind", Some("of-lind")).send().await;
+    assert_eq!(shown.unwrap().headers()["x-frame-options"], "DENY");
     let page = tokio::select! {
         done = cancel => panic!("{done}"),
         page = looking => page,
