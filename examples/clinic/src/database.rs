@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use contract_runtime::approval::Decision;
 use contract_runtime::observe::{ObservedCall, Observer};
 use contract_runtime::prelude::*;
 use contract_runtime::{CallInfo, Effect, Status, ToolSet};
@@ -62,7 +63,7 @@ impl Clinic {
                 tool: call.map(|call| call.tool.clone()).unwrap_or_default(),
                 call: call.map(|call| call.id.clone()).unwrap_or_default(),
                 arguments: arguments.to_string(),
-                outcome: Status::Ok,
+                outcome: Status::Ok.name(),
                 effect: Effect::Complete,
                 error: String::new(),
                 duration: Duration::ZERO,
@@ -103,7 +104,8 @@ struct AuditRow {
     tool: String,
     call: String,
     arguments: String,
-    outcome: Status,
+    /// How the call ended, or what a person decided about it.
+    outcome: &'static str,
     effect: Effect,
     error: String,
     duration: Duration,
@@ -116,7 +118,7 @@ impl AuditRow {
             .bind(&*self.tool)
             .bind(&*self.call)
             .bind(&*self.arguments)
-            .bind(self.outcome.name())
+            .bind(self.outcome)
             .bind(self.effect.name())
             .bind(&*self.error)
             .bind(i64::try_from(self.duration.as_micros()).unwrap_or(i64::MAX))
@@ -126,29 +128,47 @@ impl AuditRow {
     }
 }
 
-/// Returns an observer of the calls that no tool has written down itself, and the task that writes them, which ends with the
+/// Returns an observer of the calls that no tool has written down itself and of what people decided, and the task that writes them, which ends with the
 /// registry that has the observer.
 pub(crate) fn audit(clinic: &Clinic) -> Result<(Observer, JoinHandle<()>), BuildError> {
     // An observer must not wait, so the rows go through a channel.
     let (sender, mut rows) = mpsc::unbounded_channel::<AuditRow>();
     let readable = Readable::new(clinic.clone())?;
     let observer = Observer::new().call_ended(move |observed, outcome, duration| {
-        if outcome.is_ok() && outcome.effect() == Effect::Complete {
-            return; // The tool wrote it.
-        }
         let ObservedCall { call, context, .. } = observed;
-        let row = AuditRow {
-            caller: context.caller().unwrap_or_default().to_owned(),
-            tool: call.name.clone(),
-            call: call.id.clone(),
-            arguments: readable.of(call),
-            outcome: outcome.status(),
-            effect: outcome.effect(),
-            error: outcome.masked().error().unwrap_or_default().to_owned(),
-            duration,
+        let send = |caller: &str, word: &'static str, effect: Effect, error: &str| {
+            let row = AuditRow {
+                caller: caller.to_owned(),
+                tool: call.name.clone(),
+                call: call.id.clone(),
+                arguments: readable.of(call),
+                outcome: word,
+                effect,
+                error: error.to_owned(),
+                duration,
+            };
+            // The task ends after the last sender only.
+            let _ = sender.send(row);
         };
-        // The task ends after the last sender only.
-        let _ = sender.send(row);
+        for decided in outcome.decisions() {
+            let word = match decided.decision {
+                Decision::Approved(_) => "approved",
+                Decision::Denied(_) => "denied",
+                _ => continue,
+            };
+            send(
+                decided.by.as_deref().unwrap_or_default(),
+                word,
+                Effect::None,
+                "",
+            );
+        }
+        // What took effect was written by the tool.
+        if !outcome.is_ok() || outcome.effect() != Effect::Complete {
+            let (caller, masked) = (context.caller().unwrap_or_default(), outcome.masked());
+            let error = masked.error().unwrap_or_default();
+            send(caller, outcome.status().name(), outcome.effect(), error);
+        }
     });
     let pool = clinic.pool.clone();
     let writer = tokio::spawn(async move {
