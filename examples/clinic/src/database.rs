@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use contract_runtime::approval::Decision;
 use contract_runtime::observe::{ObservedCall, Observer};
 use contract_runtime::prelude::*;
-use contract_runtime::{CallInfo, Effect, Status, ToolSet};
-use serde_json::{Map, Value};
+use contract_runtime::{CallInfo, Effect, Status};
+use serde_json::Value;
 use sqlx::any::AnyPoolOptions;
 use sqlx::{Any, AnyConnection, AnyPool, Result, Transaction};
 use tokio::sync::mpsc;
@@ -130,10 +130,9 @@ impl AuditRow {
 
 /// Returns an observer of the calls that no tool has written down itself and of what people decided, and the task that writes them, which ends with the
 /// registry that has the observer.
-pub(crate) fn audit(clinic: &Clinic) -> Result<(Observer, JoinHandle<()>), BuildError> {
+pub(crate) fn audit(clinic: &Clinic) -> (Observer, JoinHandle<()>) {
     // An observer must not wait, so the rows go through a channel.
     let (sender, mut rows) = mpsc::unbounded_channel::<AuditRow>();
-    let readable = Readable::new(clinic.clone())?;
     let observer = Observer::new().call_ended(move |observed, outcome, duration| {
         let ObservedCall { call, context, .. } = observed;
         let send = |caller: &str, word: &'static str, effect: Effect, error: &str| {
@@ -141,7 +140,7 @@ pub(crate) fn audit(clinic: &Clinic) -> Result<(Observer, JoinHandle<()>), Build
                 caller: caller.to_owned(),
                 tool: call.name.clone(),
                 call: call.id.clone(),
-                arguments: readable.of(call),
+                arguments: observed.arguments.to_string(),
                 outcome: word,
                 effect,
                 error: error.to_owned(),
@@ -156,12 +155,8 @@ pub(crate) fn audit(clinic: &Clinic) -> Result<(Observer, JoinHandle<()>), Build
                 Decision::Denied(_) => "denied",
                 _ => continue,
             };
-            send(
-                decided.by.as_deref().unwrap_or_default(),
-                word,
-                Effect::None,
-                "",
-            );
+            let by = decided.by.as_deref().unwrap_or_default();
+            send(by, word, Effect::None, "");
         }
         // What took effect was written by the tool.
         if !outcome.is_ok() || outcome.effect() != Effect::Complete {
@@ -179,31 +174,5 @@ pub(crate) fn audit(clinic: &Clinic) -> Result<(Observer, JoinHandle<()>), Build
             }
         }
     });
-    Ok((observer, writer))
-}
-
-/// Which arguments of which tool a log may hold: those that the tool has and that are not secret.
-struct Readable(Registry);
-
-impl Readable {
-    fn new(tools: impl ToolSet) -> Result<Self, BuildError> {
-        Ok(Self(Registry::builder().with(tools).build()?))
-    }
-
-    fn of(&self, call: &ToolCall) -> String {
-        let tool = self.0.tool(&call.name);
-        let may_be_read = |name: &str| {
-            tool.is_some_and(|tool| {
-                !tool.input_schema()["properties"][name].is_null() && !tool.is_secret(name)
-            })
-        };
-        let mut arguments: Map<String, Value> =
-            serde_json::from_str(&call.arguments).unwrap_or_default();
-        for (name, value) in &mut arguments {
-            if !may_be_read(name) {
-                *value = "***".into();
-            }
-        }
-        Value::Object(arguments).to_string()
-    }
+    (observer, writer)
 }

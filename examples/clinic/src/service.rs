@@ -35,7 +35,7 @@ pub async fn serve(
     calls_per_minute: NonZeroU32,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> Result<(), Box<dyn Error + Send + Sync>> {
-    let (audit, writer) = audit(&clinic)?;
+    let (audit, writer) = audit(&clinic);
     let registry = Registry::builder()
         .with(clinic)
         .visible(|context, tool| may_call(context, tool.name()))

@@ -114,7 +114,7 @@ async fn every_other_call_has_a_row_without_secrets() {
     assert!(row("violation", "refund")[2].contains(r#""cents":40000"#));
     assert_eq!(row("violation", "prescribe")[0], "lind");
     assert_eq!(row("invalid_arguments", "register_patient")[4], "none");
-    assert_eq!(row("unknown_tool", "drop_tables")[2], r#"{"all":"***"}"#);
+    assert_eq!(row("unknown_tool", "drop_tables")[2], "\"***\"");
     assert_eq!(row("denied", "refund")[4], "none");
     assert!(
         rows.iter()
