@@ -4,6 +4,8 @@ use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use tokio::sync::Semaphore;
+
 /// What a future gives at its first poll, if it gives anything.
 pub(crate) fn now_or_never<F: Future + ?Sized>(future: Pin<&mut F>) -> Option<F::Output> {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
@@ -17,33 +19,28 @@ pub(crate) async fn join_bounded<F: Future>(
     futures: impl IntoIterator<Item = F>,
     limit: usize,
 ) -> Vec<F::Output> {
-    let mut waiting = futures.into_iter().enumerate();
-    let mut running: Vec<(usize, Pin<Box<F>>)> = Vec::with_capacity(limit);
-    let mut done = Vec::new();
+    let places = &Semaphore::new(limit.min(Semaphore::MAX_PERMITS));
+    let bounded = |future: F| async move {
+        let _place = places.acquire().await;
+        future.await
+    };
+    let futures = futures.into_iter();
+    let mut all: Vec<_> = futures
+        .map(|future| (Box::pin(bounded(future)), None))
+        .collect();
     poll_fn(|task| {
-        loop {
-            while running.len() < limit
-                && let Some((place, future)) = waiting.next()
+        for (running, done) in &mut all {
+            if done.is_none()
+                && let Poll::Ready(output) = running.as_mut().poll(task)
             {
-                running.push((place, Box::pin(future)));
-            }
-            let before = done.len();
-            running.retain_mut(|(place, future)| match future.as_mut().poll(task) {
-                Poll::Ready(value) => {
-                    done.push((*place, value));
-                    false
-                }
-                Poll::Pending => true,
-            });
-            if running.is_empty() && waiting.size_hint().0 == 0 && done.len() == before {
-                return Poll::Ready(());
-            }
-            if done.len() == before {
-                return Poll::Pending;
+                *done = Some(output);
             }
         }
+        if all.iter().all(|(_, done)| done.is_some()) {
+            return Poll::Ready(());
+        }
+        Poll::Pending
     })
     .await;
-    done.sort_by_key(|(place, _)| *place);
-    done.into_iter().map(|(_, value)| value).collect()
+    all.into_iter().filter_map(|(_, done)| done).collect()
 }

@@ -354,10 +354,8 @@ impl Asked<'_, '_> {
                 Err(_) => {}
             }
             drop(questioning);
-            let observed = outcome
-                .notes
-                .as_ref()
-                .map_or(&[][..], |notes| &notes.observed);
+            let notes = outcome.notes.as_ref();
+            let observed = notes.map_or(&[][..], |notes| &notes.observed);
             self.asking.told.extend_from_slice(observed);
             match decision {
                 Ok(decided) if decided.decision == Decision::Unanswered && self.is_nested() => {

@@ -28,6 +28,7 @@ use crate::tool::reply::Reply;
 const NOT_SYNC: &str = "an async body was met where a sync one was promised";
 const NO_TIMER: &str = "the tool has a timeout, and there is no tokio runtime with timers to enforce it; call it inside one";
 
+#[inline]
 pub(super) fn inline<'c>(scope: &mut ContractScope, call: impl FnOnce() -> Running<'c>) -> Reply {
     match scope.lend(|| guard(call)) {
         Ok(Running::Done(reply)) => reply,
@@ -188,6 +189,7 @@ pub(super) struct Job {
 }
 
 impl Job {
+    #[inline]
     pub(super) fn new(entry: &Entry, setup: &CallSetup<'_>) -> Self {
         let deadline = earlier(setup.context.deadline(), entry.timeout);
         let own = (!entry.needs.is_empty()).then(|| Box::new(own(setup, deadline)));
@@ -200,6 +202,7 @@ impl Job {
     }
 
     /// Returns why the call must not begin, if it was cancelled or its time is over.
+    #[inline]
     pub(super) fn too_late(&self, context: &Context) -> Option<FailureKind> {
         let token = context.token();
         if token.is_some_and(CancellationToken::is_cancelled) {
@@ -209,6 +212,7 @@ impl Job {
         Some(passed.timed_out(Stopped::NotStarted))
     }
 
+    #[inline]
     pub(super) fn request<'c>(
         &'c self,
         inner: &'c Inner,
@@ -237,6 +241,7 @@ impl Job {
     }
 
     /// Ends the job and returns the corrected arguments, if any had to be corrected.
+    #[inline]
     pub(super) fn conclude(self) -> Option<Box<Examined>> {
         drop(self.own);
         self.examined.into_inner()
@@ -244,6 +249,7 @@ impl Job {
 }
 
 impl Inner {
+    #[inline]
     pub(super) fn scope(
         &self,
         index: usize,
@@ -376,16 +382,14 @@ impl At {
     }
 }
 
+#[inline]
 fn earlier(context: Option<Instant>, timeout: Option<Duration>) -> Option<At> {
     if context.is_none() && timeout.is_none() {
         return None;
     }
     let now = now();
     let own = timeout.and_then(|timeout| now.checked_add(timeout));
-    let at = match (context, own) {
-        (Some(one), Some(other)) => one.min(other),
-        (one, other) => one.or(other)?,
-    };
+    let at = context.into_iter().chain(own).min()?;
     Some(At {
         at,
         after: at.saturating_duration_since(now),

@@ -608,7 +608,9 @@ impl Builder {
         }
         self.layer.policy = self.settings.policy;
         self.layer.watchers.clone_from(&self.observer.watchers);
+        let name = |entry: &Entry| Box::from(entry.tool.name());
         let inner = Inner {
+            places: entries.iter().map(name).zip(0..).collect(),
             entries,
             shared: self.shared,
             shards: Shards::new(&self.layer),

@@ -138,6 +138,7 @@ impl<'r> Call<'r> {
     /// assert_eq!(divide(r#"{"dividend":6,"divisor":0}"#).await, "cannot divide by zero, got divisor = 0");
     /// # Ok(()) }
     /// ```
+    #[inline]
     pub fn text(self) -> Call<'r, Text> {
         Call {
             inner: self.inner,
@@ -218,6 +219,7 @@ impl<'r, F: Form> Call<'r, F> {
     }
 
     /// Makes the call, if nothing of it has to be waited for.
+    #[inline]
     fn at_once(&mut self) -> Option<F::Output> {
         let setup = self.begin.as_mut()?;
         let ending = self.inner.dispatch_now(setup)?;
@@ -282,6 +284,7 @@ const NOT_AT_ONCE: &str = "a hook or the approver did not answer at once, and `b
 impl<F: Form> Future for Call<'_, F> {
     type Output = F::Output;
 
+    #[inline]
     fn poll(self: Pin<&mut Self>, task: &mut Task<'_>) -> Poll<F::Output> {
         let this = self.get_mut();
         let inner = this.inner;
@@ -301,6 +304,7 @@ impl<F: Form> Future for Call<'_, F> {
     }
 }
 
+#[inline]
 fn concluded<F: Form>(ending: Ending, setup: &mut CallSetup<'_>) -> F::Output {
     if !setup.context.is_empty() {
         // It may hold the caller's last handle of a value whose destructor panics.

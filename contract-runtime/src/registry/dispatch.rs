@@ -1,7 +1,5 @@
 //! The path of a call by name: found, let in, run, concluded.
 
-use std::borrow::Cow;
-use std::mem::take;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -27,6 +25,7 @@ use crate::tool::{Content, Status};
 
 impl Inner {
     /// Makes the call of a tool that waits for nothing, or of an unknown one. It does nothing about any other.
+    #[inline]
     pub(super) fn dispatch_now(&self, setup: &CallSetup<'_>) -> Option<Ending> {
         let waits = |entry: &Entry| entry.tool.runs != Runs::Here || entry.asks.any();
         let entry = setup.index.and_then(|index| self.entries.get(index));
@@ -46,14 +45,17 @@ impl Inner {
     }
 
     /// Whether a call is made inside a span, or observers are told of it.
+    #[inline]
     fn is_followed(&self, setup: &CallSetup<'_>) -> bool {
         self.is_observed(setup) || LevelFilter::current() >= LevelFilter::INFO
     }
 
+    #[inline]
     fn is_observed(&self, setup: &CallSetup<'_>) -> bool {
         self.observer.observes_calls() || setup.context.observes_calls() || process_observes_calls()
     }
 
+    #[inline]
     pub(super) async fn dispatch(self: &Arc<Self>, setup: &mut CallSetup<'_>) -> Ending {
         if self.is_followed(setup) {
             // Boxed, so that the future of every call stays small.
@@ -108,6 +110,7 @@ impl Inner {
     }
 
     /// Refuses a call for reasons that do not depend on its tool; otherwise asks a person, if it must, and runs it.
+    #[inline]
     async fn let_in(self: &Arc<Self>, setup: &mut CallSetup<'_>) -> Ending {
         let outer = ContractScope::inherited();
         if self.has_hooks(&setup.context)
@@ -131,14 +134,12 @@ impl Inner {
         if self.entries[index].asks.any() && setup.mode.policy.is_none() {
             return Box::pin(self.ask_first(index, setup, outer)).await;
         }
-        let _gate = match setup.mode.gate_use {
-            GateUse::None => None,
-            gate_use => Some(Box::pin(self.pass_gate(gate_use)).await),
-        };
+        let _gate = self.pass_gate(setup.mode.gate_use).await;
         self.execute(index, setup, outer.as_deref()).await
     }
 
     /// Returns the index of the tool, or why the call is refused before its policy and its limits are looked at.
+    #[inline]
     fn admit(
         &self,
         setup: &CallSetup<'_>,
@@ -169,6 +170,7 @@ impl Inner {
     }
 
     /// Begins a call that was let in, unless its run is over, there is no room for it or it is too late.
+    #[inline]
     fn begin<'c>(
         &'c self,
         index: usize,
@@ -201,6 +203,7 @@ impl Inner {
         Ok((job, scope, permit))
     }
 
+    #[inline]
     fn run_here(&self, index: usize, setup: &CallSetup<'_>, outer: Option<&Inherited>) -> Ending {
         let (job, mut scope, permit) = match self.begin(index, setup, outer) {
             Ok(begun) => begun,
@@ -213,6 +216,7 @@ impl Inner {
         self.conclude(entry, scope, ran, job.conclude(), permit)
     }
 
+    #[inline]
     pub(super) async fn execute(
         self: &Arc<Self>,
         index: usize,
@@ -248,6 +252,7 @@ impl Inner {
     }
 
     /// Turns the end of a body into the end of its call, and counts it.
+    #[inline]
     fn conclude(
         &self,
         entry: &Entry,
@@ -264,7 +269,15 @@ impl Inner {
             Err(FailureKind::Checked) => Phase::BeforeBody,
             _ => scope.phase(),
         };
-        let (end, notes) = recorded(entry, &scope, ran, self.limits.output_chars, examined);
+        let limit = self.limits.output_chars;
+        let is_clean = scope.get().is_none_or(Scope::is_clean) && examined.is_none();
+        let (end, notes) = match ran {
+            Ok(mut output) if is_clean => {
+                cap(&mut output, limit);
+                (Ok(output), None)
+            }
+            ran => recorded(entry, &scope, ran, limit, examined),
+        };
         let effect = match &end {
             Ok(_) if phase == Phase::BeforeBody => Effect::None,
             Ok(_) => Effect::Complete,
@@ -318,6 +331,7 @@ fn nested_too_deep(tool: &str, depth: usize, limit: usize) -> FailureKind {
     ))
 }
 
+#[cold]
 fn recorded(
     entry: &Entry,
     scope: &ContractScope,
@@ -328,18 +342,15 @@ fn recorded(
     let mut end = match (scope.get().and_then(Scope::recorded), ran) {
         // A recorded violation ended the call, even if code between caught its panic and returned something else.
         (Some(violation), _) => Err(FailureKind::Violation(Box::new(violation))),
-        (None, Ok(mut output)) => {
-            cap(&mut output, limit);
-            Ok(output)
-        }
         (None, Err(FailureKind::Checked)) => Ok(Content::default()),
-        (None, Err(kind)) => Err(kind),
+        (None, ran) => ran,
     };
     match &mut end {
+        Ok(output) => cap(output, limit),
         Err(FailureKind::InvalidArguments(invalid)) => entry.name_bounds(invalid),
         Err(FailureKind::Violation(violation)) => entry.name_demand(violation),
         Err(FailureKind::Failed(error) | FailureKind::Reported { error, .. }) => {
-            *error = head_and_tail(Cow::Owned(take(error)), limit).into_owned();
+            cut(error, limit);
         }
         // The call was given up before its body, while a given or a question was awaited.
         Err(FailureKind::GivenUp(_, stopped @ Stopped::CutOff))
@@ -368,23 +379,21 @@ fn recorded(
 }
 
 fn cap(output: &mut Content, limit: usize) {
-    // A text has at most as many characters as bytes. Most are far below the limit.
-    if output.text.len() > limit
-        && let Cow::Owned(text) = head_and_tail(Cow::Borrowed(&output.text), limit)
-    {
-        output.text = text;
+    if cut(&mut output.text, limit) {
         output.kind = OutputKind::Text;
     }
 }
 
-/// Keeps the head and the tail of a text that is too long, whole characters only.
-fn head_and_tail(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
+/// Keeps the head and the tail of a text that is too long, whole characters only. Returns whether it was too long.
+#[inline]
+fn cut(text: &mut String, limit: usize) -> bool {
+    // A text has at most as many characters as bytes. Most are far below the limit.
     if text.len() <= limit {
-        return text;
+        return false;
     }
     let total = text.chars().count();
     if total <= limit {
-        return text;
+        return false;
     }
     let head = limit - limit / 2;
     let tail = limit / 2;
@@ -393,9 +402,10 @@ fn head_and_tail(text: Cow<'_, str>, limit: usize) -> Cow<'_, str> {
     // From the end, so that what is left out is only counted.
     let before_tail = tail.checked_sub(1).and_then(|last| places.nth_back(last));
     let left_out = total - head - tail;
-    Cow::Owned(format!(
+    *text = format!(
         "{}\n[{left_out} of {total} characters left out]\n{}",
         &text[..behind_head],
         &text[before_tail.unwrap_or(text.len())..]
-    ))
+    );
+    true
 }

@@ -220,7 +220,6 @@ impl Entry {
     }
 
     /// Adds what the condition demands, in words, to a violation that has no message.
-    #[cold]
     pub(super) fn name_demand(&self, violation: &mut Violation) {
         let is_refusal = violation.kind == ConditionKind::Pre && violation.blame == Blame::Model;
         let is_said =
@@ -236,7 +235,6 @@ impl Entry {
     }
 
     /// Puts the published bounds into a refusal, which knows those of the types.
-    #[cold]
     pub(super) fn name_bounds(&self, invalid: &mut InvalidArguments) {
         if let Some(bounds) = self.narrowed().and_then(Bounds::new) {
             bounds.name(&self.inputs.schema, invalid);

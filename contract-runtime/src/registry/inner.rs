@@ -1,5 +1,6 @@
 //! The state shared by a registry's clones.
 
+use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -23,8 +24,9 @@ use crate::tool::observe::Observer;
 use crate::tool::run::CallHooks;
 
 pub(crate) struct Inner {
-    /// Sorted by name, in byte order.
     pub(super) entries: Vec<Entry>,
+    /// The index of each tool among the entries, by name.
+    pub(super) places: HashMap<Box<str>, usize, foldhash::fast::RandomState>,
     pub(super) shared: Values,
     pub(super) shards: Shards,
     pub(super) observer: Observer,
@@ -126,11 +128,9 @@ impl Default for Limits {
 }
 
 impl Inner {
+    #[inline]
     pub(super) fn position(&self, name: &str) -> Option<usize> {
-        let entries = &self.entries;
-        entries
-            .binary_search_by(|entry| entry.tool.name().cmp(name))
-            .ok()
+        self.places.get(name).copied()
     }
 
     pub(super) fn find(&self, name: &str) -> Option<&Entry> {
@@ -138,6 +138,8 @@ impl Inner {
     }
 
     /// Replaces exported names of properties by the names that the tool declares.
+    #[cold]
+    #[inline]
     pub(super) fn give_own_names(&self, index: usize, call: &mut CallInput<'_>) {
         let schema = &self.entries[index].inputs.schema;
         if !schema.renames().is_empty()
@@ -195,7 +197,6 @@ impl Inner {
     }
 
     /// Returns whether a call at this depth is hidden from its caller. A call that a body makes by itself is not.
-    #[inline]
     pub(super) fn hides(&self, place: usize, context: &Context, depth: usize) -> bool {
         let is_from_outside = depth == 0 || context.own_run().is_some();
         !self.visibility.is_empty() && is_from_outside && !self.shows(place, context)
@@ -239,6 +240,7 @@ pub(super) struct CallPermit<'r> {
 }
 
 impl<'r> CallPermit<'r> {
+    #[inline]
     pub(super) fn take(inner: &'r Inner) -> Option<Self> {
         let place = inner.calls.as_ref().map(Semaphore::try_acquire);
         Some(Self {
@@ -248,6 +250,7 @@ impl<'r> CallPermit<'r> {
         })
     }
 
+    #[inline]
     pub(super) fn conclude(mut self, status: Status) {
         self.open = false;
         // A call that asks is counted when all its rounds are over.
@@ -258,6 +261,7 @@ impl<'r> CallPermit<'r> {
 }
 
 impl Drop for CallPermit<'_> {
+    #[inline]
     fn drop(&mut self) {
         if self.open {
             self.inner.shards.count(Status::Cancelled);
@@ -270,6 +274,7 @@ const PANICKED: &str = "the call was not run: a check before the call panicked; 
 
 impl Inner {
     /// Returns whether a call waits for hooks before it begins.
+    #[inline]
     pub(super) fn has_hooks(&self, context: &Context) -> bool {
         let of_run = context.own_run();
         !self.before.0.is_empty() || of_run.is_some_and(|run| !run.before.0.is_empty())

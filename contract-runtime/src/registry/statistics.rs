@@ -79,16 +79,19 @@ impl Shards {
     }
 
     /// Returns the shard of this thread.
+    #[inline]
     fn own(&self) -> &Shard {
         // The count is a power of two.
         &self.0[index() & (self.0.len() - 1)]
     }
 
+    #[inline]
     pub(super) fn layer(&self) -> Arc<PolicyLayer> {
         Arc::clone(&self.own().layer)
     }
 
     /// Counts a call that has ended.
+    #[inline]
     pub(super) fn count(&self, status: Status) {
         self.own().ended[status as usize].fetch_add(1, Ordering::Relaxed);
     }
@@ -115,6 +118,7 @@ fn count() -> usize {
 }
 
 /// Threads are numbered as they call for the first time.
+#[inline]
 fn index() -> usize {
     const NONE: usize = usize::MAX;
     static NEXT: AtomicUsize = AtomicUsize::new(0);

@@ -31,13 +31,14 @@ pub(crate) struct Request<'c> {
     pub(crate) text: &'c str,
     pub(crate) inputs: &'c Inputs,
     pub(crate) coerce: bool,
-    /// Where arguments that had to be put right are kept for as long as the body may borrow from them.
+    /// Where arguments that had to be put right are kept for the history and the outcome.
     pub(crate) examined: &'c OnceLock<Box<Examined>>,
     pub(crate) sources: Option<Sources<'c>>,
 }
 
 impl Request<'_> {
     /// The call begins: its arguments are read, and nothing is judged yet.
+    #[inline]
     pub(crate) fn begin(&self, frame: &FrameOf<'_>) {
         if let Some(place) = frame.place().filter(|_| !self.only_check) {
             let examined = self.examined.get();
@@ -49,19 +50,17 @@ impl Request<'_> {
     }
 
     /// The frame of its execution, and it begins.
+    #[inline]
     fn frame(&self) -> Frame {
         match ContractScope::bare_policy() {
             // In place: a call that brought nothing else has nothing to begin.
             Some(policy) if !self.only_check => Frame::bare(self.contract, policy),
-            _ => self.frame_otherwise(),
+            _ => {
+                let frame = Frame::named(self.contract, self.only_check);
+                self.begin(&frame);
+                frame
+            }
         }
-    }
-
-    #[inline(never)]
-    fn frame_otherwise(&self) -> Frame {
-        let frame = Frame::named(self.contract, self.only_check);
-        self.begin(&frame);
-        frame
     }
 }
 
@@ -81,11 +80,13 @@ pub enum Running<'c> {
 }
 
 /// Runs a call whose body is sync.
+#[inline]
 pub fn ready<'c>(call: &Call<'c>, run: impl FnOnce(&Call<'c>) -> Reply) -> Running<'c> {
     Running::Done(run(call))
 }
 
 /// Wraps a call whose body is async.
+#[inline]
 pub fn later<'c>(future: impl Future<Output = Reply> + Send + 'c) -> Running<'c> {
     Running::Later(Box::pin(future))
 }
@@ -125,7 +126,7 @@ impl<'c> Call<'c> {
     /// Why the body cannot run.
     pub fn decode(
         &self,
-        arguments: &mut [&mut dyn Argument<'c>],
+        arguments: &mut [&mut dyn Argument],
         contexts: &mut [&mut dyn ContextValue<'c>],
     ) -> Result<Frame, FailureKind> {
         for context in contexts.iter_mut() {
@@ -149,7 +150,7 @@ impl<'c> Call<'c> {
     }
 }
 
-fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument<'_>]) -> bool {
+fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument]) -> bool {
     inputs
         .schema
         .parameters()
@@ -160,10 +161,7 @@ fn complete(inputs: &Inputs, arguments: &[&mut dyn Argument<'_>]) -> bool {
 
 /// The careful way: everything that is wrong, or the arguments put right and read once more.
 #[inline(never)]
-fn again<'c>(
-    request: &Request<'c>,
-    arguments: &mut [&mut dyn Argument<'c>],
-) -> Result<(), FailureKind> {
+fn again(request: &Request<'_>, arguments: &mut [&mut dyn Argument]) -> Result<(), FailureKind> {
     for argument in arguments.iter_mut() {
         argument.clear();
     }
@@ -178,7 +176,7 @@ fn again<'c>(
 
 fn describe(
     into: &Mutex<Description>,
-    arguments: &[&mut dyn Argument<'_>],
+    arguments: &[&mut dyn Argument],
     contexts: &[&mut dyn ContextValue<'_>],
 ) -> FailureKind {
     let mut into = ignore_poison(into.lock());

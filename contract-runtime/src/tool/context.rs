@@ -127,8 +127,7 @@ impl Context {
 
     /// Receives the log messages of the body, besides those that listen already; the closure must be quick.
     pub fn log(mut self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
-        let brought = self.brought();
-        brought.log = std::mem::take(&mut brought.log).heard_by(hears);
+        self.brought().log.listen(hears);
         self
     }
 
@@ -306,7 +305,6 @@ impl Context {
     }
 
     /// Returns the context that the body of a call is given: calls that are made with it belong to the body and not to the run.
-    #[cold]
     pub(super) fn of_body(
         &self,
         call: CallInfo,

@@ -308,6 +308,7 @@ impl Tool {
     }
 
     /// The contract that generated code judges.
+    #[inline]
     pub(crate) fn contract(&self) -> &'static Contract {
         self.spec().map_or(&UNCONDITIONAL, |spec| &spec.contract)
     }

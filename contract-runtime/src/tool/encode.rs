@@ -54,7 +54,6 @@ fn finish(
     Ok(Content::new(text, kind))
 }
 
-#[cold]
 fn not_finite(pointer: &str) -> FailureKind {
     let what = "a number that JSON cannot carry (NaN or an infinity)";
     FailureKind::Unwritable(if pointer.is_empty() {
@@ -64,7 +63,6 @@ fn not_finite(pointer: &str) -> FailureKind {
     })
 }
 
-#[cold]
 fn unwritable(why: &str) -> FailureKind {
     FailureKind::Unwritable(format!("the result cannot be written as JSON: {why}"))
 }

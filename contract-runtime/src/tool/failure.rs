@@ -76,7 +76,6 @@ pub enum Stopped {
 const UNASKED: &str = "not started, because the question to a person about it panicked; this is a fault of the tool, not of the arguments";
 
 impl From<Stop> for FailureKind {
-    #[cold]
     fn from(stop: Stop) -> Self {
         match stop {
             Stop::Violation(violation) => Self::Violation(violation),
@@ -88,7 +87,6 @@ impl From<Stop> for FailureKind {
 }
 
 impl From<FailureKind> for Box<Failure> {
-    #[cold]
     fn from(kind: FailureKind) -> Self {
         Self::new(Failure {
             kind,
@@ -119,7 +117,6 @@ impl Failure {
 }
 
 impl FailureKind {
-    #[cold]
     pub(crate) fn unread() -> Self {
         Self::Failed("an argument was used before it was read".to_owned())
     }

@@ -263,8 +263,8 @@ impl Refused {
     }
 }
 
-impl<'c> Argument<'c> for Refused {
-    fn read(&mut self, _: &'c str, _: usize) -> Result<Option<usize>, serde_json::Error> {
+impl Argument for Refused {
+    fn read(&mut self, _: &str, _: usize) -> Result<Option<usize>, serde_json::Error> {
         Ok(None)
     }
 

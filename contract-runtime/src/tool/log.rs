@@ -34,7 +34,7 @@ use crate::contract::panics::guard;
 /// ```
 #[derive(Clone, Default)]
 pub struct Log {
-    listener: Option<Arc<Listener>>,
+    listeners: Vec<Arc<Listener>>,
     call: Option<Arc<(String, String)>>,
 }
 
@@ -118,9 +118,9 @@ impl Log {
 
     /// Writes a message of this level. It is formatted only if there is a listener.
     pub fn log(&self, level: LogLevel, message: impl fmt::Display) {
-        let Some(listener) = &self.listener else {
+        if !self.is_heard() {
             return;
-        };
+        }
         let (call_id, tool) = self.call.as_deref().cloned().unwrap_or_default();
         let message = message.to_string();
         let record = LogRecord {
@@ -129,39 +129,28 @@ impl Log {
             call_id,
             tool,
         };
-        // The tool is not at fault where a listener panics.
-        let _ = guard(|| listener(&record));
+        for listener in &self.listeners {
+            // Where one panics, the tool is not at fault, and the others are told as well.
+            let _ = guard(|| listener(&record));
+        }
     }
 
-    pub(super) fn heard_by(self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) -> Self {
-        let listener: Arc<Listener> = match self.listener {
-            None => Arc::new(hears),
-            Some(first) => Arc::new(move |record| {
-                // One that panics keeps nothing from the other.
-                let _ = guard(|| first(record));
-                hears(record);
-            }),
-        };
-        Self {
-            listener: Some(listener),
-            call: self.call,
-        }
+    pub(super) fn listen(&mut self, hears: impl Fn(&LogRecord) + Send + Sync + 'static) {
+        self.listeners.push(Arc::new(hears));
     }
 
     /// Returns whether anybody listens.
     #[must_use]
     pub fn is_heard(&self) -> bool {
-        self.listener.is_some()
+        !self.listeners.is_empty()
     }
 
     /// Returns a copy for the messages of one call.
     pub(crate) fn of_call(&self, id: &str, tool: &str) -> Self {
-        let Some(listener) = &self.listener else {
-            return Self::default();
-        };
+        let call = || Arc::new((id.to_owned(), tool.to_owned()));
         Self {
-            listener: Some(Arc::clone(listener)),
-            call: Some(Arc::new((id.to_owned(), tool.to_owned()))),
+            listeners: self.listeners.clone(),
+            call: self.is_heard().then(call),
         }
     }
 }

@@ -269,7 +269,6 @@ pub(crate) struct Notes {
 
 impl Ending {
     /// Creates the end of a call that failed in this phase.
-    #[cold]
     pub(crate) fn failed(kind: FailureKind, phase: Phase) -> Self {
         let effect = kind.effect(phase);
         Self {
@@ -446,19 +445,15 @@ impl Outcome {
     /// unwound.
     #[must_use]
     pub fn observed(&self) -> &[Violation] {
-        self.ending
-            .notes
-            .as_ref()
-            .map_or(&[], |notes| &notes.observed)
+        let notes = self.ending.notes.as_ref();
+        notes.map_or(&[], |notes| &notes.observed)
     }
 
     /// Returns the arguments that were read as another value than was sent: strings as numbers, and `null` as a default.
     #[must_use]
     pub fn coercions(&self) -> &[Coercion] {
-        self.ending
-            .notes
-            .as_ref()
-            .map_or(&[], |notes| &notes.coercions)
+        let notes = self.ending.notes.as_ref();
+        notes.map_or(&[], |notes| &notes.coercions)
     }
 
     /// Returns what was decided about the call, and by whom, in order. Of a call that was made again with an answer, it is that answer.

@@ -6,13 +6,12 @@
     reason = "generated code calls methods of one name that the compiler picks by the type"
 )]
 
-use std::borrow::{Borrow, Cow};
+use std::borrow::Borrow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::Deserialize;
-use serde::de::{DeserializeOwned, Deserializer, IgnoredAny, Visitor};
+use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::dynamic_contract::DynamicContract;
 use super::failure::FailureKind;
@@ -30,29 +29,27 @@ impl<T: DeserializeOwned + JsonSchema + Send> Owned for T {}
 
 /// What an argument can be, or refer to.
 pub trait Lend {
-    /// What describes it.
-    type Owned: Owned;
     /// What it is read into.
-    type Owner<'c>: Deserialize<'c> + Borrow<Self> + Send;
+    type Owned: Owned + Borrow<Self>;
 }
 
 impl<T: ?Sized> Fit<T, Reference> {
     #[must_use]
-    pub fn open<'c>(self) -> Slot<T::Owner<'c>, Lender<T::Owner<'c>, T>>
+    pub fn open(self) -> Slot<T::Owned, Lender<T::Owned, T>>
     where
         T: Lend,
     {
-        Slot::new::<T::Owned>(Borrow::borrow)
+        Slot::new(Borrow::borrow)
     }
 }
 
 impl<T: ?Sized> Fit<T, MaybeReference> {
     #[must_use]
-    pub fn open<'c>(self) -> Slot<Option<T::Owner<'c>>, Lender<T::Owner<'c>, T>>
+    pub fn open(self) -> Slot<Option<T::Owned>, Lender<T::Owned, T>>
     where
         T: Lend,
     {
-        Slot::new::<Option<T::Owned>>(Borrow::borrow)
+        Slot::new(Borrow::borrow)
     }
 }
 
@@ -62,14 +59,14 @@ impl<T> Fit<T, Plain> {
     where
         T: Owned,
     {
-        Slot::new::<T>(())
+        Slot::new(())
     }
 }
 
 /// What the dispatcher does with an argument.
-pub trait Argument<'c>: Send {
+pub trait Argument: Send {
     /// Reads the value that begins at `at` and returns the place behind it; nothing, if it has one already.
-    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error>;
+    fn read(&mut self, text: &str, at: usize) -> Result<Option<usize>, serde_json::Error>;
     fn is_read(&self) -> bool;
     fn clear(&mut self);
     fn describe(&self) -> ArgumentType;
@@ -84,7 +81,7 @@ pub struct ArgumentType {
 }
 
 /// Reads the value that begins at `at`, and returns where it ends. The caller checks what follows.
-fn read<'c, T: Deserialize<'c>>(text: &'c str, at: usize) -> Result<(T, usize), serde_json::Error> {
+fn read<T: Owned>(text: &str, at: usize) -> Result<(T, usize), serde_json::Error> {
     let mut json = serde_json::Deserializer::from_str(text.get(at..).unwrap_or_default());
     let value = T::deserialize(&mut json)?;
     // Only a stream of values tells its offset; nothing is read from this one.
@@ -108,7 +105,7 @@ type Lender<O, T> = fn(&O) -> &T;
 /// What an absent argument stands for: of an optional, its `None`.
 ///
 /// This is what a derived `Deserialize` does with an absent field, so an alias of `Option` is as optional as `Option`.
-fn absent<'c, T: Deserialize<'c>>() -> Option<T> {
+fn absent<T: Owned>() -> Option<T> {
     T::deserialize(Refusing::Absent).ok()
 }
 
@@ -121,14 +118,14 @@ fn described<T: Owned>() -> ArgumentType {
 }
 
 impl<O, L> Slot<O, L> {
-    fn new<'c, T: Owned>(lend: L) -> Self
+    fn new(lend: L) -> Self
     where
-        O: Deserialize<'c>,
+        O: Owned,
     {
         Self {
             value: None,
             absent: absent::<O>,
-            describe: described::<T>,
+            describe: described::<O>,
             lend,
         }
     }
@@ -172,8 +169,8 @@ impl<O, T: ?Sized> Slot<Option<O>, Lender<O, T>> {
     }
 }
 
-impl<'c, O: Deserialize<'c> + Send, L: Send> Argument<'c> for Slot<O, L> {
-    fn read(&mut self, text: &'c str, at: usize) -> Result<Option<usize>, serde_json::Error> {
+impl<O: Owned, L: Send> Argument for Slot<O, L> {
+    fn read(&mut self, text: &str, at: usize) -> Result<Option<usize>, serde_json::Error> {
         if self.value.is_some() {
             return Ok(None);
         }
@@ -197,58 +194,23 @@ impl<'c, O: Deserialize<'c> + Send, L: Send> Argument<'c> for Slot<O, L> {
 
 impl Lend for str {
     type Owned = String;
-    type Owner<'c> = Text<'c>;
 }
 
 impl Lend for Path {
     type Owned = PathBuf;
-    type Owner<'c> = PathBuf;
 }
 
 impl<T: Owned> Lend for [T] {
     type Owned = Vec<T>;
-    type Owner<'c> = Vec<T>;
 }
 
 impl<T: Owned> Lend for T {
     type Owned = T;
-    type Owner<'c> = T;
-}
-
-/// A string taken from the text itself where it has no escapes.
-pub struct Text<'c>(Cow<'c, str>);
-
-impl Borrow<str> for Text<'_> {
-    fn borrow(&self) -> &str {
-        &self.0
-    }
-}
-
-impl<'de> Deserialize<'de> for Text<'de> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl<'de> Visitor<'de> for Reader {
-            type Value = Text<'de>;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.write_str("a string")
-            }
-
-            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Borrowed(text)))
-            }
-
-            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
-                Ok(Text(Cow::Owned(text.to_owned())))
-            }
-        }
-        deserializer.deserialize_str(Reader)
-    }
 }
 
 /// Reads the whole text into the slot, or nothing.
 #[must_use]
-pub fn probe<'c>(text: &'c str, slot: &mut dyn Argument<'c>) -> Option<()> {
+pub fn probe(text: &str, slot: &mut dyn Argument) -> Option<()> {
     let end = slot.read(text, 0).ok()??;
     (end == text.len()).then_some(())
 }
@@ -330,10 +292,10 @@ pub(crate) enum Judged {
 ///
 /// It reads only what is plainly well-formed. Anything else is a [`FallBack`], and the whole text is judged anew. So it may refuse a
 /// legal text, but never accept an illegal one.
-pub(crate) fn fill<'c>(
-    text: &'c str,
+pub(crate) fn fill(
+    text: &str,
     inputs: &Inputs,
-    slots: &mut [&mut dyn Argument<'c>],
+    slots: &mut [&mut dyn Argument],
     judged: Judged,
 ) -> Result<usize, FallBack> {
     let schema = &inputs.schema;

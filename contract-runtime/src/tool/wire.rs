@@ -141,32 +141,13 @@ impl<'de> Deserialize<'de> for ToolCall {
 
 impl ToolCall {
     fn new_from(members: Members) -> Result<Self, MalformedCall> {
-        let Members {
-            twice,
-            id,
-            name,
-            arguments,
-            function,
-        } = members;
-        if let Some(member) = twice {
-            return Err(MalformedCall::Twice { member });
-        }
+        let [id, name, arguments, function] = members.each_once()?;
         let (name, arguments) = match (name, function) {
             (Some(name), None) => (name, arguments),
             (None, Some(function)) if arguments.is_none() => {
                 let members: Members = read(&function, "function", "an object")?;
-                match members {
-                    Members {
-                        twice: Some(member),
-                        ..
-                    } => return Err(MalformedCall::Twice { member }),
-                    Members {
-                        name: Some(name),
-                        arguments,
-                        ..
-                    } => (name, arguments),
-                    Members { name: None, .. } => return Err(MalformedCall::NoName),
-                }
+                let [_, name, arguments, _] = members.each_once()?;
+                (name.ok_or(MalformedCall::NoName)?, arguments)
             }
             (None, None) => return Err(MalformedCall::NoName),
             _ => return Err(MalformedCall::TwoShapes),
@@ -200,10 +181,18 @@ fn read<T: serde::de::DeserializeOwned>(
 #[derive(Default)]
 struct Members {
     twice: Option<&'static str>,
-    id: Option<Box<RawValue>>,
-    name: Option<Box<RawValue>>,
-    arguments: Option<Box<RawValue>>,
-    function: Option<Box<RawValue>>,
+    values: [Option<Box<RawValue>>; MEMBERS.len()],
+}
+
+const MEMBERS: [&str; 4] = ["id", "name", "arguments", "function"];
+
+impl Members {
+    fn each_once(self) -> Result<[Option<Box<RawValue>>; MEMBERS.len()], MalformedCall> {
+        match self.twice {
+            Some(member) => Err(MalformedCall::Twice { member }),
+            None => Ok(self.values),
+        }
+    }
 }
 
 struct MembersReader;
@@ -225,14 +214,10 @@ impl<'de> Visitor<'de> for MembersReader {
         let mut members = Members::default();
         while let Some(key) = map.next_key::<Cow<'_, str>>()? {
             let value: Box<RawValue> = map.next_value()?;
-            let (member, place) = match &*key {
-                "id" => ("id", &mut members.id),
-                "name" => ("name", &mut members.name),
-                "arguments" => ("arguments", &mut members.arguments),
-                "function" => ("function", &mut members.function),
-                _ => continue,
-            };
-            if place.replace(value).is_some() {
+            let mut known = MEMBERS.into_iter().zip(&mut members.values);
+            if let Some((member, place)) = known.find(|(member, _)| *member == key)
+                && place.replace(value).is_some()
+            {
                 members.twice = Some(member);
             }
         }
@@ -352,21 +337,16 @@ impl CallInput<'_> {
     }
 
     pub(crate) fn to_call(&self) -> ToolCall {
-        ToolCall {
-            id: self.id.to_string(),
-            name: self.name.to_string(),
-            arguments: self.arguments.to_string(),
-        }
+        ToolCall::new(&*self.id, &*self.name, &self.arguments)
     }
 }
 
 impl From<ToolCall> for CallInput<'_> {
+    #[inline]
     fn from(call: ToolCall) -> Self {
         Self {
-            id: call.id.into(),
-            name: call.name.into(),
             arguments: call.arguments.into(),
-            context: Context::new(),
+            ..(call.id, call.name, "").into()
         }
     }
 }
@@ -408,10 +388,8 @@ where
 {
     fn from((id, name, arguments): (I, N, Value)) -> Self {
         Self {
-            id: id.into(),
-            name: name.into(),
             arguments: arguments.to_string().into(),
-            context: Context::new(),
+            ..(id, name, "").into()
         }
     }
 }

@@ -7,7 +7,6 @@ use serde::ser::{self, Error as _, Serialize, Serializer};
 use serde_json::Value;
 
 /// Returns the JSON pointer (RFC 6901) to the first number that is not finite, or `None` if every number is finite.
-#[cold]
 pub(super) fn find<T: Serialize + ?Sized>(value: &T) -> Option<String> {
     let mut finder = Finder::default();
     // An error says that a number was found or that the type refused to be serialized; a type may ignore it.
