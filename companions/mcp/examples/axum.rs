@@ -1,7 +1,7 @@
 //! The tools at `/mcp` of a program's own axum server, for those who have a token.
 //!
 //! ```sh
-//! cargo run -p contract-mcp --example axum -- 127.0.0.1:8080
+//! cargo run -p contract-mcp --features http --example axum -- 127.0.0.1:8080
 //! ```
 
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Calls over MCP, beside a bare rmcp server with the same two tools, in the same run.
 //!
-//! `cargo bench -p contract-runtime --features mcp --bench mcp` prints one table; a word after `--` keeps the rows that hold
+//! `cargo bench -p contract-mcp --features http --bench mcp` prints one table; a word after `--` keeps the rows that hold
 //! it. Each server is a process of its own, and rounds take turns, so that a busy machine slows both. Three figures are
 //! compared: calls per second (the best round), the processor time of the server for a call (the thriftiest round), and its
 //! instructions for a call by callgrind, which repeat. Where the system does not tell, or valgrind is missing, a column

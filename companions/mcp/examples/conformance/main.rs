@@ -2,8 +2,8 @@
 //! of the protocol library for prompts, resources and completions.
 //!
 //! ```sh
-//! cargo run -p contract-mcp --example conformance -- 127.0.0.1:8765
-//! cargo run -p contract-mcp --example conformance -- stdio
+//! cargo run -p contract-mcp --features http --example conformance -- 127.0.0.1:8765
+//! cargo run -p contract-mcp --features http --example conformance -- stdio
 //! ```
 //!
 //! Over HTTP it prints the address it listens on, which matters where the port is 0.

@@ -125,6 +125,7 @@ impl List {
         let page: Vec<&ListedTool> = offered.by_ref().take(wanted.page).collect();
         let tools = page.iter().map(|one| {
             let mut tool = one.tool.clone();
+            revision.strip_tool(&mut tool);
             if !wanted.contracts {
                 strip_contract(&mut tool);
             }

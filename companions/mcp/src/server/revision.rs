@@ -2,7 +2,7 @@
 //!
 //! Source: Model Context Protocol, "Key Changes" and `schema.ts` of each revision.
 
-use rmcp::model::{Implementation, ProtocolVersion};
+use rmcp::model::{Implementation, ProtocolVersion, Tool};
 
 /// A revision of the protocol; a later one is greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,7 +36,7 @@ impl Revision {
         }
     }
 
-    /// Whether a result is structured.
+    /// Whether a tool has an output schema and a result is structured.
     pub(super) fn has_structured_results(self) -> bool {
         self >= Self::June2025
     }
@@ -70,6 +70,18 @@ impl Revision {
     /// Whether a stream may have events without data, which older clients report as unreadable messages.
     pub(super) fn has_empty_events(self) -> bool {
         self >= Self::November2025
+    }
+
+    /// Removes the fields of a tool that this revision does not define.
+    pub(super) fn strip_tool(self, tool: &mut Tool) {
+        if self < Self::June2025 {
+            tool.title = None;
+            tool.output_schema = None;
+            tool.meta = None;
+        }
+        if self < Self::March2025 {
+            tool.annotations = None;
+        }
     }
 
     /// Removes the fields of a server's description that this revision does not define.
