@@ -14,17 +14,26 @@ use serde_json::Value;
 
 /// The six forms, and who sends them.
 fn forms() -> [(&'static str, Side, Value); 6] {
-    fn schema<T: schemars::JsonSchema>() -> Value {
-        let generator = SchemaSettings::draft2020_12().into_generator();
-        generator.into_root_schema_for::<T>().to_value()
+    fn form<T: schemars::JsonSchema>(
+        name: &'static str,
+        side: Side,
+    ) -> (&'static str, Side, Value) {
+        let settings = SchemaSettings::draft2020_12();
+        // The service always writes a field that it may leave out when it reads.
+        let settings = match side {
+            Side::Client => settings,
+            Side::Service => settings.for_serialize(),
+        };
+        let schema = settings.into_generator().into_root_schema_for::<T>();
+        (name, side, schema.to_value())
     }
     [
-        ("request", Side::Client, schema::<ChatRequest>()),
-        ("response", Side::Service, schema::<ChatResponse>()),
-        ("question", Side::Service, schema::<Question>()),
-        ("approval", Side::Client, schema::<ApprovalAnswer>()),
-        ("state", Side::Service, schema::<RunState>()),
-        ("events", Side::Service, schema::<RunEvent>()),
+        form::<ChatRequest>("request", Side::Client),
+        form::<ChatResponse>("response", Side::Service),
+        form::<Question>("question", Side::Service),
+        form::<ApprovalAnswer>("approval", Side::Client),
+        form::<RunState>("state", Side::Service),
+        form::<RunEvent>("events", Side::Service),
     ]
 }
 
@@ -164,6 +173,8 @@ fn the_published_forms_are_those_that_were_promised() {
             fields.iter().any(|one| *one == field),
             "there is no `{field}`"
         );
+        let required = response["required"].as_array().expect("fields");
+        assert!(required.contains(&field.into()), "`{field}` may be missing");
     }
     let kinds = published("question")["$defs"]["QuestionType"].to_string();
     for kind in ["radio", "checkbox", "text"] {
@@ -186,4 +197,31 @@ fn the_published_forms_are_those_that_were_promised() {
             "there is no `{state}`"
         );
     }
+}
+
+/// The page of the guide names every field, and its examples are requests and responses of these types.
+#[test]
+fn the_guide_shows_the_published_forms() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/codegen.md");
+    let page = std::fs::read_to_string(page).expect("a page");
+    for form in ["request", "response"] {
+        let published = published(form);
+        for field in published["properties"].as_object().expect("fields").keys() {
+            assert!(page.contains(&format!("\n| `{field}` |")), "{field}");
+        }
+    }
+    let examples = page.split("```json\n").skip(1);
+    let examples = examples.filter_map(|rest| rest.split("```").next());
+    let mut shown = 0;
+    for text in examples {
+        let value: Value = serde_json::from_str(text).expect("JSON");
+        if value.get("phase").is_some() {
+            let response: ChatResponse = serde_json::from_value(value.clone()).expect(text);
+            assert_eq!(serde_json::to_value(response).expect("JSON"), value);
+        } else {
+            serde_json::from_value::<ChatRequest>(value).expect(text);
+        }
+        shown += 1;
+    }
+    assert_eq!(shown, 3);
 }
