@@ -609,8 +609,10 @@ impl Builder {
         self.layer.policy = self.settings.policy;
         self.layer.watchers.clone_from(&self.observer.watchers);
         let name = |entry: &Entry| Box::from(entry.tool.name());
+        let renamed = |entry: &Entry| !entry.inputs.schema.renames().is_empty();
         let inner = Inner {
             places: entries.iter().map(name).zip(0..).collect(),
+            renames: entries.iter().any(renamed),
             entries,
             shared: self.shared,
             shards: Shards::new(&self.layer),

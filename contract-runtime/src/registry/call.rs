@@ -179,7 +179,7 @@ impl Call<'_, Check> {
 impl<'r, F: Form> Call<'r, F> {
     pub(super) fn new(inner: &'r Arc<Inner>, mut input: CallInput<'r>, mode: Mode) -> Self {
         let index = inner.position(&input.name);
-        if let Some(index) = index {
+        if let Some(index) = index.filter(|_| inner.renames) {
             inner.give_own_names(index, &mut input);
         }
         let begin = Some(CallSetup {

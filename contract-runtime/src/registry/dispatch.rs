@@ -379,18 +379,14 @@ fn recorded(
 }
 
 fn cap(output: &mut Content, limit: usize) {
-    if cut(&mut output.text, limit) {
+    // A text has at most as many characters as bytes. Most are far below the limit.
+    if output.text.len() > limit && cut(&mut output.text, limit) {
         output.kind = OutputKind::Text;
     }
 }
 
 /// Keeps the head and the tail of a text that is too long, whole characters only. Returns whether it was too long.
-#[inline]
 fn cut(text: &mut String, limit: usize) -> bool {
-    // A text has at most as many characters as bytes. Most are far below the limit.
-    if text.len() <= limit {
-        return false;
-    }
     let total = text.chars().count();
     if total <= limit {
         return false;

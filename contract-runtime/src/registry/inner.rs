@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::Semaphore;
 
 use super::approval::OpenRequests;
 use super::body::before_body;
@@ -38,6 +38,8 @@ pub(crate) struct Inner {
     pub(super) calls: Option<Semaphore>,
     /// How many blocking bodies may begin.
     pub(super) blocking: Arc<Semaphore>,
+    /// Whether a tool has properties that are exported under other names.
+    pub(super) renames: bool,
     pub(super) gate: tokio::sync::RwLock<()>,
     /// Each export that was asked for, made once.
     pub(super) exports: Exports,
@@ -139,7 +141,6 @@ impl Inner {
 
     /// Replaces exported names of properties by the names that the tool declares.
     #[cold]
-    #[inline]
     pub(super) fn give_own_names(&self, index: usize, call: &mut CallInput<'_>) {
         let schema = &self.entries[index].inputs.schema;
         if !schema.renames().is_empty()
@@ -197,6 +198,7 @@ impl Inner {
     }
 
     /// Returns whether a call at this depth is hidden from its caller. A call that a body makes by itself is not.
+    #[inline]
     pub(super) fn hides(&self, place: usize, context: &Context, depth: usize) -> bool {
         let is_from_outside = depth == 0 || context.own_run().is_some();
         !self.visibility.is_empty() && is_from_outside && !self.shows(place, context)
@@ -236,18 +238,15 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
 pub(super) struct CallPermit<'r> {
     inner: &'r Inner,
     open: bool,
-    _place: Option<SemaphorePermit<'r>>,
 }
 
 impl<'r> CallPermit<'r> {
     #[inline]
     pub(super) fn take(inner: &'r Inner) -> Option<Self> {
-        let place = inner.calls.as_ref().map(Semaphore::try_acquire);
-        Some(Self {
-            inner,
-            open: true,
-            _place: place.transpose().ok()?,
-        })
+        if let Some(calls) = &inner.calls {
+            calls.try_acquire().ok()?.forget();
+        }
+        Some(Self { inner, open: true })
     }
 
     #[inline]
@@ -263,6 +262,9 @@ impl<'r> CallPermit<'r> {
 impl Drop for CallPermit<'_> {
     #[inline]
     fn drop(&mut self) {
+        if let Some(calls) = &self.inner.calls {
+            calls.add_permits(1);
+        }
         if self.open {
             self.inner.shards.count(Status::Cancelled);
         }

@@ -239,6 +239,7 @@ impl Context {
             .chain(self.own_run().map(|run| &run.observer))
     }
 
+    #[inline]
     pub(crate) fn observes_calls(&self) -> bool {
         self.0.is_some() && self.observers().any(Observer::observes_calls)
     }
@@ -372,6 +373,7 @@ impl Context {
         Some(Arc::clone(&self.own_run()?.layer))
     }
 
+    #[inline]
     pub(crate) fn own_run(&self) -> Option<&Run> {
         self.0.as_ref()?.run.as_ref()
     }
@@ -398,6 +400,7 @@ impl Context {
         self
     }
 
+    #[inline]
     pub(crate) fn run_is_over(&self) -> bool {
         self.own_run().is_some_and(|run| {
             let mut runs = std::iter::successors(Some(&run.layer), |run| run.outer.as_ref());

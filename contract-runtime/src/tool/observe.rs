@@ -134,10 +134,12 @@ impl Observer {
         self.watchers.extend(other.watchers);
     }
 
+    #[inline]
     pub(crate) fn observes_conditions(&self) -> bool {
         self.watchers.iter().any(|watcher| watcher.of_conditions)
     }
 
+    #[inline]
     pub(crate) fn observes_calls(&self) -> bool {
         !self.calls.is_empty()
     }
@@ -218,6 +220,7 @@ static PROCESS: RwLock<Observer> = RwLock::new(Observer {
 /// Most processes have no observer of calls, and every call asks.
 static OBSERVES_CALLS: AtomicBool = AtomicBool::new(false);
 
+#[inline]
 pub(crate) fn process_observes_calls() -> bool {
     OBSERVES_CALLS.load(Ordering::Relaxed)
 }
