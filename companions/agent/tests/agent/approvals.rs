@@ -272,6 +272,26 @@ async fn a_denied_call_is_told_and_neither_asked_nor_made_again() -> Result<(), 
     Ok(())
 }
 
+#[tokio::test]
+async fn a_call_that_is_denied_on_a_resume_stays_denied_in_that_run() -> Result<(), Failed> {
+    let (shop, store) = (Arc::default(), Arc::new(MemoryStore::new()));
+    let run = asked(&shop, &store).await?;
+    let context = Context::new().answer(shown(&run)?.deny("too much"));
+    let model = Scripted::new().calls("", [ADA]).text("done");
+    let second = agent(&shop, pay_only, &model)?;
+    let ended = second.resume(run).context(context).await;
+    assert!(ended.success, "{:?}", ended.error);
+    let denied = "not started, because it was denied: too much";
+    let again = format!("{denied} (for the rest of the run)");
+    let told = told(&model);
+    assert_eq!(
+        told,
+        [(Status::Denied, denied.to_owned()), (Status::Denied, again)]
+    );
+    assert!(shop.paid().is_empty());
+    Ok(())
+}
+
 /// A store whose process is killed after a record with this word.
 struct KilledAfter {
     store: Arc<MemoryStore>,
