@@ -150,8 +150,8 @@ impl Inner {
         if depth >= most {
             return Err(nested_too_deep(&input.name, depth, most));
         }
-        let sees_all = setup.mode.sees_all;
-        let shown = |place: &usize| sees_all || !self.hides(*place, context, depth);
+        let hidden = |place| self.hides(place, context, depth) && !setup.mode.sees_all;
+        let shown = |place: &usize| !hidden(*place);
         let Some(index) = setup.index.filter(shown) else {
             return Err(self.unknown(&input.name, context, depth));
         };

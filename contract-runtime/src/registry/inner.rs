@@ -193,6 +193,7 @@ impl Inner {
     }
 
     /// Returns whether a caller sees the tool at this place.
+    #[cold]
     pub(super) fn shows(&self, place: usize, context: &Context) -> bool {
         self.visibility.shows(context, &self.entries[place])
     }
@@ -200,8 +201,8 @@ impl Inner {
     /// Returns whether a call at this depth is hidden from its caller. A call that a body makes by itself is not.
     #[inline]
     pub(super) fn hides(&self, place: usize, context: &Context, depth: usize) -> bool {
-        let is_from_outside = depth == 0 || context.own_run().is_some();
-        !self.visibility.is_empty() && is_from_outside && !self.shows(place, context)
+        let is_from_outside = || depth == 0 || context.own_run().is_some();
+        !self.visibility.is_empty() && is_from_outside() && !self.shows(place, context)
     }
 
     #[cold]
