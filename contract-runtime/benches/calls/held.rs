@@ -19,12 +19,12 @@ use Limit::{Instructions, Times};
 const LIMITS: &[(&str, Limit)] = &[
     ("add", Times(1.65)),
     ("add, lent", Times(1.85)),
-    ("add, async", Times(1.95)),
+    ("add, async", Times(2.00)),
     ("search", Times(1.25)),
     ("a struct", Times(1.90)),
     ("a number and an enum", Times(1.80)),
     ("a map of three", Times(1.90)),
-    ("4 pre, 1 post", Times(1.70)),
+    ("4 pre, 1 post", Times(1.75)),
     ("direct call, 4 pre, 1 post", Instructions(140)),
     (
         "direct call of an ordinary function, 4 pre, 1 post",
