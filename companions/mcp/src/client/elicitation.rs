@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use contract_runtime::approval::Decision;
 use contract_runtime::dynamic::DynamicContext;
 use rmcp::model::{
-    ElicitRequestParams, ElicitResult, ElicitationAction, InputRequest, InputRequests,
-    InputResponses, PrimitiveSchemaDefinition,
+    ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationSchema, InputRequest,
+    InputRequests, InputResponses, PrimitiveSchemaDefinition,
 };
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -112,6 +112,7 @@ fn yes(asked: &ElicitRequestParams) -> Result<(Value, Option<String>), String> {
     let mut unknown = required.filter(|name| !form.properties.contains_key(*name));
     let mut fields = form.properties.iter();
     match (fields.next(), fields.next(), unknown.next()) {
+        _ if is_of_this_crate(form) => Ok((json!({"decision": "approve"}), None)),
         (None, _, None) => Ok((json!({}), None)),
         (Some((name, PrimitiveSchemaDefinition::Boolean(field))), None, None) => {
             let title = shortened(field.title.as_deref().unwrap_or(name));
@@ -121,6 +122,16 @@ fn yes(asked: &ElicitRequestParams) -> Result<(Value, Option<String>), String> {
         }
         _ => Err("it asks for more than yes or no".to_owned()),
     }
+}
+
+/// Whether it is the form with which a server of this crate asks: a decision, and a reason that may be left out.
+fn is_of_this_crate(form: &ElicitationSchema) -> bool {
+    let required = form.required.iter().flatten();
+    let mut names = form.properties.keys();
+    let decision = form.properties.get("decision").map(|field| json!(field));
+    decision.is_some_and(|field| field["enum"] == json!(["approve", "deny"]))
+        && required.eq(["decision"])
+        && names.all(|name| name == "decision" || name == "reason")
 }
 
 pub(super) fn message(asked: &ElicitRequestParams) -> &str {

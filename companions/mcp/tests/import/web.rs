@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use contract_mcp::rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use contract_mcp::{self, BoundServer, HttpClient, ImportError, Server};
+use contract_runtime::approval::{Approval, Decision};
 use contract_runtime::{Context, Status, prelude::*};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -251,4 +252,44 @@ async fn a_server_of_the_older_revision_is_imported_over_its_session() {
     let registry = Registry::builder().with(imported).build().unwrap();
     let outcome = call(&registry, "greet", r#"{"name":"Ada"}"#).await;
     assert_eq!(outcome.output(), Some("hello Ada"), "{outcome:?}");
+}
+
+/// Pay a bill.
+#[tool(confirm = "Pay {cents} cents?")]
+fn pay(cents: u32) -> u32 {
+    cents
+}
+
+#[tokio::test]
+async fn what_a_server_of_this_crate_asks_can_be_answered() {
+    let registry = Registry::builder().tool(pay).build().unwrap();
+    let server = Server::new(registry).ask_client(std::time::Duration::from_secs(60));
+    let listening = server.bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listening.address());
+    let stop = listening.stop();
+    let serving = tokio::spawn(listening.serve());
+    let asking = contract_mcp::Importer::new().elicitation();
+    let imported = within(asking.import(contract_mcp::http(&url)))
+        .await
+        .unwrap();
+    let registry = Registry::builder().with(imported).build().unwrap();
+    let denied = "not started, because it was denied: the user said no";
+    for (decision, error) in [
+        (Decision::Approved(Approval::Once), None),
+        (Decision::Denied("too much".to_owned()), Some(denied)),
+    ] {
+        let seen = Arc::new(Mutex::new(String::new()));
+        let noted = Arc::clone(&seen);
+        let context = Context::new().approver(move |request| {
+            *noted.lock().unwrap() = request.to_string();
+            std::future::ready(decision.clone())
+        });
+        let call = registry.call(("1", "pay", r#"{"cents":500}"#));
+        let outcome = within(call.context(context)).await;
+        assert_eq!(outcome.error(), error, "{outcome:?}");
+        let seen = seen.lock().unwrap();
+        assert!(seen.contains("Pay 500 cents?"), "{seen}");
+    }
+    stop.cancel();
+    serving.await.unwrap().unwrap();
 }
