@@ -141,18 +141,26 @@ impl<'r> Batch<'r> {
         outcome
     }
 
-    /// Makes one call. It does not hold the gate while it waits for a hook or for approval, so that others may pass.
+    /// Makes one call, which begins behind the gate. One that waits for a hook or for approval passes the gate afterwards, so that others
+    /// may pass meanwhile.
     async fn one(&self, mut call: CallInput<'r>, gate_use: GateUse) -> Outcome {
+        let entry = self.inner.find(&call.name);
+        let asks = entry.is_some_and(|entry| entry.asks.any());
+        let (now, later) = match gate_use {
+            _ if self.inside => (GateUse::None, GateUse::None),
+            gate_use if asks || self.inner.has_hooks(&self.context) => (GateUse::None, gate_use),
+            gate_use => (gate_use, GateUse::None),
+        };
+        let _gate = self.inner.pass_gate(now).await;
         if self.gate.is_broken.load(Ordering::Relaxed) {
             return self.not_started(call, TURN_IS_BROKEN).await;
         }
-        let entry = self.inner.find(&call.name);
         if self.several && entry.is_some_and(|entry| entry.tool.alone) {
             return self.not_started(call, HAS_OTHERS).await;
         }
         let mode = Mode {
             gate: Some(Arc::clone(&self.gate)),
-            gate_use: if self.inside { GateUse::None } else { gate_use },
+            gate_use: later,
             ..Mode::default()
         };
         call.context = take(&mut call.context).or(&self.context);
