@@ -86,6 +86,15 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
     let mut answered = false;
     loop {
         tokio::select! {
+            // First, because its first poll installs the handler, and a request may be on its way after that of the events.
+            biased;
+            _ = &mut interrupted => {
+                // Dropping the events stops the model and the tools.
+                drop(events);
+                show.still()?;
+                eprintln!("\nstopped");
+                return Ok(ExitCode::from(INTERRUPTED));
+            }
             event = events.next() => match event {
                 Some(event) => {
                     show.event(&event)?;
@@ -94,13 +103,6 @@ async fn run(arguments: &Arguments) -> Result<ExitCode, Box<dyn Error>> {
                 None => break,
             },
             _ = spinner.tick() => show.wait()?,
-            _ = &mut interrupted => {
-                // Dropping the events stops the model and the tools.
-                drop(events);
-                show.still()?;
-                eprintln!("\nstopped");
-                return Ok(ExitCode::from(INTERRUPTED));
-            }
         }
     }
     Ok(if answered {
