@@ -39,8 +39,9 @@ impl Server {
     ///
     /// It answers at every path where it is mounted. `Host` and `Origin` are checked as by [`bind`](Self::bind), so
     /// [allow the host](Self::allow_host) under which other machines reach it; behind TLS, also
-    /// [allow the origin](Self::allow_origin) of that host if its own pages send requests. [`CallRequest::extension`] returns
-    /// what your layers put into the extensions of a request, such as the user.
+    /// [allow the origin](Self::allow_origin) of that host if its own pages send requests.
+    /// [`CallRequest::extension`](crate::CallRequest::extension) returns what your layers put into the extensions of a request, such as
+    /// the user.
     ///
     /// Your HTTP server limits the connections, and how slowly a header may arrive and a response may be read; of
     /// [`patience`](Self::patience), only the limit for request bodies applies. See [`HttpService`] for how it ends.
