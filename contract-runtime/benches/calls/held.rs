@@ -17,13 +17,13 @@ enum Limit {
 use Limit::{Instructions, Times};
 
 const LIMITS: &[(&str, Limit)] = &[
-    ("add", Times(1.65)),
-    ("add, lent", Times(1.85)),
+    ("add", Times(1.70)),
+    ("add, lent", Times(1.90)),
     ("add, async", Times(2.00)),
     ("search", Times(1.25)),
     ("a struct", Times(1.90)),
-    ("a number and an enum", Times(1.80)),
-    ("a map of three", Times(1.90)),
+    ("a number and an enum", Times(1.85)),
+    ("a map of three", Times(1.95)),
     ("4 pre, 1 post", Times(1.75)),
     ("direct call, 4 pre, 1 post", Instructions(140)),
     (
