@@ -537,7 +537,7 @@ impl RunLog {
         Ok(())
     }
 
-    /// Reads whether a record was appended of which that is not known, and applies it to the state if it was.
+    /// Reads whether the record in doubt was appended, and applies it to the state if it was.
     pub(crate) async fn settle(&self) -> Result<(), StoreError> {
         match &mut *self.place.lock().await {
             Some(place) => self.settle_at(place).await,
@@ -629,7 +629,7 @@ impl StorePlace {
         Ok(())
     }
 
-    /// Returns the record of which it was not known whether it was appended, if it was.
+    /// Returns the record that was in doubt, if it was appended.
     async fn settled(&mut self) -> Result<Option<Record>, StoreError> {
         let Some(last) = &self.in_flight else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Records of which a run does not know whether they were stored, because it was left or the store failed.
+//! Records that may or may not have been stored, because the run was left or the store failed.
 
 use std::future::poll_fn;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,7 +90,7 @@ fn model() -> Scripted {
         .text("paid")
 }
 
-/// Lets one append go wrong, and goes on: no call is lost or made under two keys, no reply is asked for again, and the log is the
+/// Makes one append fail, and resumes the run: no call is lost or made under two keys, no reply is asked for again, and the log is the
 /// conversation.
 async fn goes_on(fault: Fault, wrong: u64) {
     let told = format!("{fault:?} at append {wrong}");

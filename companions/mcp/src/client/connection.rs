@@ -149,7 +149,7 @@ impl RunningCall {
 
 const ELICITATION: &str = "elicitation/create";
 
-const SEVERAL: &str = "several calls are running and it does not say which one asks";
+const SEVERAL: &str = "several calls are running and it does not name the call that asks";
 const UNREADABLE: &str = "it asks for more than a form of plain fields";
 
 /// The longest message of a report, in characters.

@@ -84,7 +84,7 @@ impl Importer {
     /// A question that can be answered by yes or no, or that a server of this crate asks, is put to the approver of the call, its
     /// run or its registry, in the words of the server, with the field that a yes sets. Any other is declined, and so is each
     /// without an approver, in a call that another tool makes, beyond ten in one call, or while several calls run and an older
-    /// server does not say which one asks. The log of the call says why. The time of the call goes on while a person thinks, so
+    /// server does not name the call that asks. The log of the call says why. The time of the call goes on while a person thinks, so
     /// give it enough with [`call_timeout`](Self::call_timeout).
     pub fn elicitation(mut self) -> Self {
         self.elicitation = true;

@@ -154,7 +154,7 @@ impl Hooks {
         guard(|| runs(asked)).map_err(|_| FAULT)
     }
 
-    /// Returns whether the program has a run for whoever asks.
+    /// Returns whether the program has a run for the client of this request.
     pub(super) fn has_run_of(&self, asked: &CallRequest<'_>) -> bool {
         self.run_of(asked).is_ok_and(|run| run.is_some())
     }
