@@ -372,7 +372,10 @@ fn an_observer_of_calls_reads_arguments_for_a_log() {
     let observer = Observer::new().call_ended(move |observed, _, _| {
         noted.lock().unwrap().push(observed.arguments.clone());
     });
-    let registry = Registry::builder().tool(register).observe(observer);
+    let registry = Registry::builder()
+        .tool(register)
+        .tool(hello)
+        .observe(observer);
     let registry = registry.build().unwrap();
     let expected = [
         (
@@ -380,6 +383,7 @@ fn an_observer_of_calls_reads_arguments_for_a_log() {
             r#"{"name":"ada","phone":"555"}"#,
             json!({"name": "ada", "phone": "***"}),
         ),
+        ("hello", "", json!({})),
         // The model has put the secret under a name of its own.
         (
             "register",
