@@ -1,5 +1,6 @@
 //! The state shared by a registry's clones.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -11,7 +12,7 @@ use super::entry::Entry;
 use super::statistics::Shards;
 use crate::contract::approval;
 use crate::contract::history::{Asker, CallEnd, HistoryTool, SentArguments};
-use crate::contract::observer::aside;
+use crate::contract::observer::Audience;
 use crate::contract::panics::guard;
 use crate::contract::scope::{ContractScope, Scope};
 use crate::schema::arguments::{by_words, nearest, own_names, read};
@@ -83,16 +84,6 @@ impl Visibility {
     #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Returns whether a caller sees a tool. A function that panics does not show it.
-    pub(super) fn shows(&self, context: &Context, entry: &Entry) -> bool {
-        let mut shown = false;
-        aside(ContractScope::current().get(), || {
-            let all = || self.0.iter().all(|show| show(context, entry));
-            shown = guard(all).unwrap_or(false);
-        });
-        shown
     }
 }
 
@@ -192,10 +183,25 @@ impl Inner {
         });
     }
 
-    /// Returns whether a caller sees the tool at this place.
+    /// Returns whether a caller sees the tool at this place. A function that panics does not show it, nor does one that is asked inside
+    /// of another, which could go on without end.
     #[cold]
     pub(super) fn shows(&self, place: usize, context: &Context) -> bool {
-        self.visibility.shows(context, &self.entries[place])
+        thread_local! {
+            static IS_ASKING: Cell<bool> = const { Cell::new(false) };
+        }
+        if IS_ASKING.replace(true) {
+            return false;
+        }
+        let mut scope = Scope::aside(ContractScope::current().get());
+        // What the functions call is not called from outside.
+        scope.depth += 1;
+        scope.observers.audience = Audience::None;
+        let entry = &self.entries[place];
+        let all = || self.visibility.0.iter().all(|show| show(context, entry));
+        let shown = ContractScope::new(scope).enter(|| guard(all));
+        IS_ASKING.set(false);
+        shown.unwrap_or(false)
     }
 
     /// Returns whether a call at this depth is hidden from its caller. A call that a body makes by itself is not.

@@ -10,11 +10,11 @@ use crate::tool::Context;
 impl Builder {
     /// Shows a tool only to callers for whom this returns true; a tool that is not shown cannot be called.
     ///
-    /// It is asked about each call that comes from outside, also about one that is only checked, and by
-    /// [`Registry::visible_to`], from which agents and servers make their listings. Calls that a body makes by itself are not asked
-    /// about. A call of a tool that is hidden ends as [`unknown_tool`](crate::Status::UnknownTool), and its error names no
-    /// hidden tool. Where several functions are given, each must show the tool. A function that panics hides it. It must be
-    /// quick, and should depend on nothing but its arguments, so that listings and calls agree.
+    /// It is asked about each call that comes from outside, also about one that is only checked, and by [`Registry::visible_to`],
+    /// from which agents and servers make their listings. Calls that a body makes by itself are not asked about. A call of a tool
+    /// that is hidden ends as [`unknown_tool`](crate::Status::UnknownTool), and its error names no hidden tool. Where several
+    /// functions are given, each must show the tool. A function that panics hides it, and so does one that is asked inside of
+    /// another. It must be quick, and should depend on nothing but its arguments, so that listings and calls agree.
     ///
     /// ```
     /// use contract_runtime::Status;

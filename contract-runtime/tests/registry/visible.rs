@@ -122,3 +122,32 @@ async fn a_hidden_tool_does_not_ask() {
         assert_eq!(outcome.status(), Status::UnknownTool);
     }
 }
+
+#[test]
+fn a_function_that_asks_the_registry_comes_to_an_end() {
+    static ASKED: OnceLock<Registry> = OnceLock::new();
+    let registry = tools().visible(|context, tool| {
+        let registry = ASKED.get().unwrap();
+        let call = || registry.call(("1", "record_read", ""));
+        match context.caller() {
+            // What the function calls by itself is not asked about.
+            Some("calls") => call().blocking().is_ok(),
+            Some("runs") => {
+                let context = caller("runs").run(&Run::new());
+                call().context(context).blocking().is_ok()
+            }
+            _ => registry.visible_to(context).tool(tool.name()).is_some(),
+        }
+    });
+    let registry = ASKED.get_or_init(|| registry.build().unwrap());
+    for (name, status) in [
+        ("calls", Status::Ok),
+        ("runs", Status::UnknownTool),
+        ("lists", Status::UnknownTool),
+    ] {
+        let outcome = registry
+            .call(("1", "record_write", ""))
+            .context(caller(name));
+        assert_eq!(outcome.blocking().status(), status, "{name}");
+    }
+}
